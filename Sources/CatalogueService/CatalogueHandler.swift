@@ -16,13 +16,10 @@ final class CatalogueHandler: HTTPHandler {
     /// Nil if pictures are not served.
     let pictures: PictureServer?
     private let gate: RequestGate
-    private let clients: ForwardedClient
+    private let configuration: CatalogueService.Configuration
     /// Nil if clients may send any number of requests.
     private let rate: ClientRate?
-    private let failureRate: Double
     private let failures: Lock<SeededNumbers>
-    private let readiness: Readiness
-    private let report: @Sendable (any Error) -> Void
     /// Whether nobody may look at the served file any more. Held during a look.
     private let areLooksOver = Lock(false)
 
@@ -34,11 +31,9 @@ final class CatalogueHandler: HTTPHandler {
             case .library(let films): films.gate
             case .folder(let folder): folder.gate
             }
-        clients = configuration.clients
+        self.configuration = configuration
         rate = configuration.requestsPerClient.map { ClientRate(perSecond: $0) }
-        failureRate = configuration.failureRate
         failures = Lock(SeededNumbers(seed: configuration.failureSeed))
-        (readiness, report) = (configuration.readiness, configuration.reportFailure)
     }
 
     func admit(_ head: RequestHead, from peer: Peer) -> Admission {
@@ -46,12 +41,15 @@ final class CatalogueHandler: HTTPHandler {
         do throws(FilmRefusal) {
             try gate.checkHost(head.fields)
             // Most requests of a busy service repeat earlier ones.
-            if failureRate == 0, let answer = answerKnown(head) { return .answer(answer) }
+            if configuration.failureRate == 0, let answer = answerKnown(head) { return .answer(answer) }
             let call = try gate.call(head, from: peer)
             if failsNext() {
                 return .answer(.plain(.internalServerError, "--fail-rate asks for this failure"))
             }
-            if call.route == .image, let pictures { return pictures.admit(head, call.target, from: peer) }
+            if call.route == .image, let pictures {
+                return call.method == "OPTIONS"
+                    ? .answer(call.options) : pictures.admit(head, call.target, from: peer)
+            }
             return switch site {
             case .library(let films): films.admit(call)
             case .folder(let folder): folder.admit(call)
@@ -69,15 +67,14 @@ final class CatalogueHandler: HTTPHandler {
 
     /// Whether the next request fails, at the configured rate.
     private func failsNext() -> Bool {
-        failureRate > 0 && failures.withLock { Double.random(in: 0..<1, using: &$0) < failureRate }
+        configuration.failureRate > 0
+            && failures.withLock { Double.random(in: 0..<1, using: &$0) < configuration.failureRate }
     }
 
     /// Refuses a client that sends too many requests; nil for others.
     private func refusal(ofClient head: RequestHead, _ peer: Peer) -> HTTPResponse? {
-        guard let wait = rate?.admit(clients.client(of: head, from: peer)) else { return nil }
-        var response = HTTPResponse.plain(.tooManyRequests, "too many requests; wait")
-        response.fields["Retry-After"] = "\(wait)"
-        return response
+        guard let wait = rate?.admit(configuration.clients.client(of: head, from: peer)) else { return nil }
+        return .plain(.tooManyRequests, "too many requests; wait", fields: ["Retry-After": "\(wait)"])
     }
 
     // MARK: The served file
@@ -90,7 +87,8 @@ final class CatalogueHandler: HTTPHandler {
             case .folder(let folder): folder.refresh()
             case .library(let films):
                 let error = films.library.refresh()
-                if readiness.setNote(error.map { "\($0)" }, for: "library"), let error { report(error) }
+                let isNew = configuration.readiness.setNote(error.map { "\($0)" }, for: "library")
+                if isNew, let error { configuration.reportFailure(error) }
             }
         }
     }

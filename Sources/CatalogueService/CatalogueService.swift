@@ -1,6 +1,7 @@
 package import FilmSources
 import HTTPSemantics
 package import HTTPServer
+import LazyImages
 package import PictureServer
 package import ServiceOperations
 import SystemSupport
@@ -67,73 +68,67 @@ package final class CatalogueService: Sendable {
             let name = String(slash.map { path[path.index(after: $0)...] } ?? path[...])
             return try handler(folder, catalogue: name, configuration)
         case .library(let path):
-            return try handler(configuration) { () throws(FilmLibraryError) in
-                try FilmLibrary(path: path, access: configuration.films.isWritable ? .writing : .reading)
+            let library: FilmLibrary
+            do throws(FilmLibraryError) {
+                library = try FilmLibrary(
+                    path: path, access: configuration.films.isWritable ? .writing : .reading)
+            } catch {
+                throw .library(error)
             }
+            return try handler(library, configuration)
         case .films(let library):
             var configuration = configuration
             configuration.films.isWritable = false
-            return try handler(configuration) { library }
+            return try handler(library, configuration)
         }
     }
 
     private static func handler(
-        _ configuration: Configuration, _ open: () throws(FilmLibraryError) -> FilmLibrary
+        _ library: FilmLibrary, _ configuration: Configuration
     ) throws(CatalogueServiceError) -> CatalogueHandler {
-        do throws(FilmLibraryError) {
-            let library = try open()
-            let pictures = try pictures(configuration) { body throws(FilmLibraryError) in
-                try library.forEach { film throws(FilmLibraryError) in
-                    body(film)
-                    return true
-                }
-            }
-            let films = FilmService(
-                library: library, configuration: configuration.films,
-                pictures: pictures.map { FilmPictures($0) }, report: configuration.reportFailure)
-            return CatalogueHandler(site: .library(films), pictures: pictures, configuration: configuration)
-        } catch {
-            throw .library(error)
-        }
+        let pictures = try pictures(of: library, configuration)
+        let films = FilmService(
+            library: library, configuration: configuration.films,
+            pictures: pictures.map { FilmPictures($0) }, report: configuration.reportFailure)
+        return CatalogueHandler(site: .library(films), pictures: pictures, configuration: configuration)
     }
 
     private static func handler(
         _ path: String, catalogue: String?, _ configuration: Configuration
     ) throws(CatalogueServiceError) -> CatalogueHandler {
         let folder = try CatalogueFolder(path: path, followsLinks: configuration.followsLinks)
-        let hasFilms = catalogue == nil && folder.catalogueName() == nil && FilmFolder.hasFilms(path)
-        let films = hasFilms ? FilmFolder(path, followsLinks: configuration.followsLinks) : nil
-        let pictures = pictures(configuration) { body in
-            // The site below reports the faults of the catalogue.
-            var quiet = configuration
-            (quiet.readiness, quiet.reportFailure) = (Readiness(), { _ in })
-            FolderSite(
-                folder: folder, catalogue: catalogue, films: films, pictures: nil, configuration: quiet
-            )
-            .forEachFilm(body)
-        }
-        let site = FolderSite(
-            folder: folder, catalogue: catalogue, films: films, pictures: pictures,
-            configuration: configuration)
-        site.watchFilms()
+        let hasFiles = catalogue == nil && folder.catalogueName() == nil && FilmFolder.hasFilms(path)
+        let films = FolderFilms(
+            folder, catalogue: catalogue,
+            files: hasFiles ? FilmFolder(path, followsLinks: configuration.followsLinks) : nil)
+        let first = films.read()
+        // Ignored: the site reports why films cannot be read.
+        let library = try? first.films?.get().library
+        let pictures = try pictures(of: library, configuration)
+        let site = FolderSite(films, first: first, pictures: pictures, configuration: configuration)
         return CatalogueHandler(site: .folder(site), pictures: pictures, configuration: configuration)
     }
 
-    /// A picture service that may fetch from the hosts of the posters in the catalogue now. Hosts that clients add
-    /// later do not count; otherwise any client with the right to write could make this machine fetch from anywhere.
-    private static func pictures<Failure: Error>(
-        _ configuration: Configuration,
-        forEachFilm: ((StoredFilm) -> Void) throws(Failure) -> Void
-    ) throws(Failure) -> PictureServer? {
+    /// A picture service that may fetch from the hosts of the films' posters now. Hosts that clients add later do not
+    /// count; otherwise any client with the right to write could make this machine fetch from anywhere.
+    private static func pictures(
+        of library: FilmLibrary?, _ configuration: Configuration
+    ) throws(CatalogueServiceError) -> PictureServer? {
         guard var settings = configuration.pictures else { return nil }
-        var sources: Set<PictureRules.Source> = []
-        try forEachFilm { film in
-            guard case .address(let address) = film.poster, let origin = WebOrigin(address),
-                let source = PictureRules.Source(origin)
-            else { return }
-            sources.insert(source)
+        var sources: Set<FetchSource> = []
+        do throws(FilmLibraryError) {
+            try library?.forEach { film throws(FilmLibraryError) in
+                if case .address(let address) = film.poster, let origin = WebOrigin(address),
+                    let source = FetchSource(origin)
+                {
+                    sources.insert(source)
+                }
+                return true
+            }
+        } catch {
+            throw .library(error)
         }
-        settings.rules.catalogueSources.formUnion(sources)
+        settings.rules.allow(sources)
         settings.reportFailure = configuration.reportFailure
         settings.client = configuration.clients.client(of:from:)
         return PictureServer(settings)
@@ -149,7 +144,7 @@ package final class CatalogueService: Sendable {
 
     /// Whether there are films: a library's, a catalogue's, or those of a folder.
     package var hasFilms: Bool {
-        if case .folder(let folder) = handler.site { folder.hasCatalogue } else { true }
+        if case .folder(let folder) = handler.site { folder.hasFilms } else { true }
     }
 
     /// The catalogue at `/`: `movies.json` or `movies.xml`, else the folder's only JSON or XML file. Nil if there is
@@ -231,14 +226,10 @@ extension CatalogueServiceError: CustomStringConvertible {
     /// One line: what is wrong and what to do.
     package var description: String {
         switch self {
-        case .folder(let path, ENOENT):
+        case .folder(let path, ENOENT), .folder(let path, ENOTDIR):
             "there is no folder \(path); name the folder that holds the catalogue"
-        case .folder(let path, ENOTDIR):
-            "\(path) is not a folder; name the folder that holds the catalogue"
-        case .folder(let path, EACCES), .folder(let path, EPERM):
-            "the folder \(path) is not readable; change its permissions"
         case .folder(let path, let errno):
-            "the system refused the folder \(path): \(SystemError.text(errno)); try again"
+            "the folder \(path) is not readable: \(SystemError.text(errno)); change its permissions"
         case .library(let error): error.description
         case .server(let error): error.description
         }

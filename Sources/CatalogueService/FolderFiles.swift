@@ -1,93 +1,111 @@
 import CMarqueeSystem
+import FilmSources
 import Films
 import FoundationEssentials
 import HTTPSemantics
 import HTTPServer
+import ServiceOperations
 import SystemSupport
 
-/// Decides which files of a folder are served, whatever its films are: catalogues and manifests, and pictures. A folder may
-/// also hold scripts, settings and keys.
-struct FolderFiles: Sendable {
+/// The films of a served folder: those of its catalogue, or those that are in it. Films and pictures alone are served: a
+/// folder may also hold scripts, settings and keys.
+final class FolderFilms: Sendable {
     let folder: CatalogueFolder
     /// The catalogue that the operator has named.
-    let catalogue: String?
+    private let named: String?
+    /// The films in the folder, for one without a catalogue.
+    private let files: FilmFolder?
+    /// How often the folder has changed; it counts only for its films.
+    private let changes = Counter()
+    private let watch: FolderWatch?
+    private let parse: Parser
 
-    /// The names that are a catalogue's whatever is in the file, and the page of a folder.
-    private static let usualNames: Set = ["movies.json", "movies.xml", "index.html"]
-    private static let catalogueEndings = [".json", ".xml", ".txt"]
-    /// The bytes that tell a catalogue from another file: its members before the films are few.
-    private static let beginning = 8 << 10
+    /// Parses a catalogue's bytes, with the name of its file, and says why it leaves out films. Tests pass
+    /// one that waits.
+    typealias Parser =
+        @Sendable (_ bytes: [UInt8], _ name: String) throws -> (FilmLibrary, [CatalogueError])
 
-    /// Whether an open file is served.
-    func serves(_ path: RequestPath, _ file: ServedFile) -> Bool {
+    /// The films as they are at one time.
+    struct Version: Equatable {
+        let name: String
+        /// Of the catalogue's file; nil for the films in the folder.
+        var metadata: FileMetadata?
+        /// How often the folder has changed.
+        var changes = 0
+    }
+
+    /// What a reading gave.
+    struct Reading {
+        /// Nil if there are no films.
+        var version: Version?
+        var films: Result<(library: FilmLibrary, problems: [CatalogueError]), any Error>?
+    }
+
+    /// The files that are served whatever the films name: usual names of catalogues and lists of pictures, and a page.
+    private static let usualNames: Set = [
+        "movies.json", "movies.xml", "manifest.json", "manifest.txt", "index.html",
+    ]
+
+    init(
+        _ folder: CatalogueFolder, catalogue: String? = nil, files: FilmFolder? = nil,
+        parse: @escaping Parser = { try FilmLibrary.inMemory(parsing: $0, path: $1) }
+    ) {
+        (self.folder, named, self.files, self.parse) = (folder, catalogue, files, parse)
+        // Ignored: without a descriptor the folder's films stay as they are.
+        watch = files.flatMap { [changes] files in try? FolderWatch(files.path) { changes.add() } }
+    }
+
+    /// The name of the file at `/`; nil if there is none, or several.
+    var catalogueName: String? { named ?? folder.catalogueName() }
+
+    /// The present version; nil if there are no films.
+    var version: Version? { source?.version }
+
+    /// Reads the films. Blocks.
+    func read() -> Reading {
+        guard let source else { return Reading() }
+        return Reading(version: source.version, films: Result { try source.films() })
+    }
+
+    private var source: (version: Version, films: () throws -> (FilmLibrary, [CatalogueError]))? {
+        if let files {
+            let version = Version(name: files.path, changes: changes.value)
+            return (version, { try FilmLibrary.inMemory(files) })
+        }
+        // Ignored: a file that has gone is no catalogue.
+        guard let name = catalogueName, let file = try? folder.open([Array(name.utf8)]) else { return nil }
+        return (
+            Version(name: name, metadata: file.metadata),
+            { [parse] in try parse(try file.contents(), name) }
+        )
+    }
+
+    // MARK: Files
+
+    /// Whether a file is served whatever the films name.
+    func serves(_ path: RequestPath) -> Bool {
         guard let last = path.names.last else { return false }
-        if MediaType.isPicture(last) { return true }
         let name = String(decoding: last, as: UTF8.self)
-        if path.names.count == 1, name == catalogue || Self.usualNames.contains(name) { return true }
-        return Self.isCatalogue(name, file)
+        if MediaType.isPicture(last) || files != nil && FilmFolder.isVideo(name) { return true }
+        return path.names.count == 1 && (Self.usualNames.contains(name) || name == catalogueName)
     }
 
-    /// The catalogues and manifests directly in the folder, sorted.
-    func catalogues() -> [String] {
-        folder.catalogueNames().filter { name in
-            // Ignored: a file that cannot be opened is not served.
-            guard let file = try? folder.open([Array(name.utf8)]) else { return false }
-            return serves(RequestPath(name), file)
-        }
-    }
-
-    // MARK: Recognition
-
-    /// Whether a file is a catalogue or a manifest, by the end of its name and its beginning.
-    private static func isCatalogue(_ name: String, _ file: ServedFile) -> Bool {
-        let name = name.lowercased()
-        guard catalogueEndings.contains(where: { name.hasSuffix($0) }) else { return false }
-        var bytes = [UInt8](repeating: 0, count: min(beginning, file.metadata.size))
-        // Ignored: a file that cannot be read is not served.
-        guard let count = try? FileCalls().read(file.descriptor, into: &bytes) else { return false }
-        return isCatalogue(beginning: bytes[..<count], isWhole: count == file.metadata.size)
-    }
-
-    /// Whether a file that begins so is a catalogue or a manifest:
-    ///
-    ///     {"name": "Silents", "movies": [     [{"id": "nosferatu",     <catalogue name="Silents">
-    ///     {"images": [                        ["posters/x.jpg",        posters/x.jpg  sha256:9f86d081…
-    static func isCatalogue(beginning bytes: ArraySlice<UInt8>, isWhole: Bool) -> Bool {
-        guard !bytes.contains(0) else { return false }
-        let text = String(decoding: bytes, as: UTF8.self).drop { $0 == "\u{FEFF}" || $0.isWhitespace }
-        switch text.first {
-        // Settings may begin with `[section]`.
-        case "[":
-            return text.dropFirst().first { !$0.isWhitespace }.map { "{\"]".contains($0) } ?? false
-        case "{": return ["\"movies\"", "\"images\""].contains { text.contains($0) }
-        case "<":
-            return text.ranges(of: "<catalogue").contains { range in
-                text[range.upperBound...].first.map { $0.isWhitespace || ">/".contains($0) } ?? false
+    /// The files that the films of a catalogue name, relative to it. None of a folder of films.
+    func files(namedIn library: FilmLibrary) -> Set<RequestPath> {
+        var paths: Set<RequestPath> = []
+        guard files == nil else { return [] }
+        // Ignored: a library in memory is readable.
+        try? library.forEach { film in
+            for member in [FilmMember.poster, .media] {
+                guard let address = film.document[member.name]?.string, FilmRendering.isRelative(address),
+                    // Ignored: an address that is no path below the folder names no file of it.
+                    let path = try? RequestPath(relative: address)
+                else { continue }
+                paths.insert(path)
             }
-        default: return isList(text, isWhole: isWhole)
+            return true
         }
-    }
-
-    /// Whether all lines are addresses of pictures. Words and passwords are none.
-    private static func isList(_ text: Substring, isWhole: Bool) -> Bool {
-        var lines = text.split(whereSeparator: \.isNewline)
-        // The last line may be cut.
-        if !isWhole { lines = lines.dropLast() }
-        let entries = lines.map { $0.trimmingPrefix(while: \.isWhitespace) }.filter {
-            !$0.isEmpty && !$0.hasPrefix("#")
-        }
-        return !entries.isEmpty
-            && entries.allSatisfy { entry in
-                var words = entry.split(whereSeparator: \.isWhitespace)
-                if let last = words.last, words.count > 1, last.lowercased().hasPrefix("sha256:") {
-                    words.removeLast()
-                }
-                guard let last = words.last else { return false }
-                let address = last.prefix { $0 != "?" && $0 != "#" }
-                return words[0].lowercased().hasPrefix("http://")
-                    || words[0].lowercased().hasPrefix("https://")
-                    || MediaType.isPicture(Array(address.utf8))
-            }
+        return paths
     }
 }
 
@@ -130,18 +148,6 @@ final class CatalogueFolder: Sendable {
         return file
     }
 
-    /// The names of the catalogues and manifests directly in the folder, sorted. The path `/` lists them if none of
-    /// them is the catalogue.
-    fileprivate func catalogueNames() -> [String] {
-        // Ignored: a folder that cannot be listed, as one that has been removed, lists nothing.
-        guard let names = try? FileCalls().names(in: root) else { return [] }
-        return names.filter { name in
-            [".json", ".xml", ".txt"].contains { name.hasSuffix($0) } && !name.hasPrefix(".")
-                // Leaves out a name that would break the line, or was not UTF-8 and has been repaired.
-                && name.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\u{7F}" && $0 != "\u{FFFD}" }
-        }.sorted()
-    }
-
     /// The name of the folder's catalogue, for the path `/`: `movies.json` or `movies.xml`, else the only JSON or XML
     /// file. Nil if there is none, or several.
     func catalogueName() -> String? {
@@ -149,8 +155,12 @@ final class CatalogueFolder: Sendable {
         // that cannot be looked up is no catalogue.
         let usual = ["movies.json", "movies.xml"].first { (try? FileCalls().status(of: $0, in: root)) != nil }
         if let usual { return usual }
-        let names = catalogueNames().filter { $0.hasSuffix(".json") || $0.hasSuffix(".xml") }
-        return names.count == 1 ? names[0] : nil
+        // Ignored: a folder that cannot be listed, as one that has been removed, has no catalogue.
+        let names = (try? FileCalls().names(in: root)) ?? []
+        let catalogues = names.filter { name in
+            !name.hasPrefix(".") && (name.hasSuffix(".json") || name.hasSuffix(".xml"))
+        }
+        return catalogues.count == 1 ? catalogues[0] : nil
     }
 
     private func openEntry(of folder: Int32, _ name: [UInt8], _ flags: Int32) -> Int32 {
@@ -226,22 +236,15 @@ extension HTTPResponse {
         _ file: ServedFile, mediaType: String, to request: RequestHead, cacheSeconds: Int, now: Int
     ) -> HTTPResponse {
         let metadata = file.metadata
-        let conditions = Preconditions(
-            request.fields, isRead: true, entityTag: metadata.entityTag, lastModified: metadata.seconds,
-            now: now)
-        var fields: HeaderFields = [
-            "ETag": metadata.entityTag,
-            // A date must not be later than the answer's own (RFC 9110 section 8.8.2.1).
-            "Last-Modified": HTTPDate.format(min(metadata.seconds, now)),
-            "Cache-Control": "max-age=\(cacheSeconds)",
-        ]
-        switch conditions.outcome {
-        case .failed: return plain(.preconditionFailed)
-        case .notModified: return HTTPResponse(status: .notModified, fields: fields)
-        case .proceed: break
-        }
-        fields["Content-Type"] = mediaType
-        return HTTPResponse(status: .ok, fields: fields, body: .file(file, 0..<metadata.size))
-            .part(for: request, conditions) { plain(.rangeNotSatisfiable) }
+        return HTTPResponse(
+            status: .ok,
+            fields: [
+                "ETag": metadata.entityTag,
+                // A date must not be later than the answer's own (RFC 9110 section 8.8.2.1).
+                "Last-Modified": HTTPDate.format(min(metadata.seconds, now)),
+                "Cache-Control": "max-age=\(cacheSeconds)", "Content-Type": mediaType,
+                "Accept-Ranges": "bytes",
+            ], body: .file(file, 0..<metadata.size)
+        ).answer(to: request, now: now) { plain($0) }
     }
 }

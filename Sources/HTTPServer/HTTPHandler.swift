@@ -88,13 +88,15 @@ package struct HTTPResponse: Sendable {
 
     /// A short answer in plain text: the status, and the reason if that helps. No cache keeps it.
     package static func plain(
-        _ status: HTTPStatus, _ reason: String? = nil, closes: Bool = false
+        _ status: HTTPStatus, _ reason: String? = nil, fields: HeaderFields = HeaderFields(),
+        closes: Bool = false
     ) -> HTTPResponse {
         let text = "\(status.rawValue) \(status.reason)" + (reason.map { ": \($0)" } ?? "") + "\n"
         var response = HTTPResponse(
             status: status, fields: ["Content-Type": MediaType.plainText, "Cache-Control": "no-store"],
             body: .bytes(Array(text.utf8)))
         if status == .serviceUnavailable { response.fields["Retry-After"] = "1" }
+        response.fields.replace(with: fields)
         response.closes = closes
         return response
     }
@@ -240,17 +242,41 @@ package enum HTTPRoute: UInt8, Sendable, CaseIterable {
 }
 
 extension HTTPResponse {
-    /// The whole answer, or the part that the request's Range names (RFC 9110 section 14.2). Adds Accept-Ranges.
+    /// The answer to a read by this whole answer of 200: itself, a part of it, 304, or a refusal, as the request's
+    /// conditions and range say (RFC 9110 sections 13 and 14). Its fields ETag and Last-Modified are the validators. It has
+    /// parts if it has Accept-Ranges.
     /// - Parameters:
-    ///   - conditions: the request's conditions. If-Range may ask for the whole answer.
-    ///   - refusal: the answer if no byte is in the range. It gets Content-Range.
-    package func part(
+    ///   - now: seconds since 1970.
+    ///   - refusal: the answer 412 or 416.
+    package func answer(to head: RequestHead, now: Int = 0, else refusal: (HTTPStatus) -> HTTPResponse)
+        -> HTTPResponse
+    {
+        let conditions = Preconditions(
+            head.fields, isRead: true, entityTag: fields["etag"],
+            lastModified: fields["last-modified"].flatMap { HTTPDate.parse($0, now: now) }, now: now)
+        switch conditions.outcome {
+        case .failed: return refusal(.preconditionFailed)
+        case .notModified:
+            // Section 15.4.5: the fields of the answer of 200 that caches use.
+            var answer = HTTPResponse(status: .notModified)
+            for name in ["ETag", "Vary", "Cache-Control", "Last-Modified", "Age", "Cache-Status"] {
+                answer.fields[name] = fields[name]
+            }
+            answer.route = route
+            return answer
+        case .proceed:
+            return fields["accept-ranges"] == nil
+                ? self : part(for: head, conditions) { refusal(.rangeNotSatisfiable) }
+        }
+    }
+
+    /// The whole answer, or the part that the request's Range names (RFC 9110 section 14.2).
+    private func part(
         for head: RequestHead, _ conditions: Preconditions, else refusal: () -> HTTPResponse
     ) -> HTTPResponse {
         let size = body.count
         let range = head.method == "GET" && conditions.allowsRange ? head.value(of: "range") : nil
         var response = self
-        response.fields["Accept-Ranges"] = "bytes"
         switch RangeHeader(range, size: size) {
         case .whole: break
         case .part(let part):

@@ -193,7 +193,7 @@ private struct SocketFile {
 }
 
 /// An address in the form that the socket calls take.
-struct SocketAddress {
+package struct SocketAddress {
     private var storage = sockaddr_storage()
     private let length: socklen_t
 
@@ -215,21 +215,23 @@ struct SocketAddress {
     }
 
     /// The address of a local socket.
-    init(path: String) throws(HTTPServerError) {
+    /// - Parameter isAbstract: whether the path is a name in the abstract namespace (unix(7)). Default: no.
+    package init(path: String, isAbstract: Bool = false) throws(HTTPServerError) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
+        let bytes = (isAbstract ? [0] : []) + Array(path.utf8)
         let isWritten = unsafe withUnsafeMutableBytes(of: &address.sun_path) { place in
-            guard !bytes.isEmpty, bytes.count < place.count, !bytes.contains(0) else { return false }
+            guard !path.isEmpty, bytes.count < place.count, !path.utf8.contains(0) else { return false }
             unsafe place.copyBytes(from: bytes)
             return true
         }
         guard isWritten else { throw .invalidPath(path) }
-        self.init(address)
+        // An abstract name ends with the address.
+        self.init(address, size: isAbstract ? MemoryLayout<sa_family_t>.size + bytes.count : nil)
     }
 
-    private init<Address>(_ address: Address) {
-        length = socklen_t(MemoryLayout<Address>.size)
+    private init<Address>(_ address: Address, size: Int? = nil) {
+        length = socklen_t(size ?? MemoryLayout<Address>.size)
         unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: address, as: Address.self) }
     }
 
@@ -241,6 +243,13 @@ struct SocketAddress {
     {
         unsafe withUnsafePointer(to: storage) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, length) }
+        }
+    }
+
+    /// Sends a datagram to the address, if the receiver has room for it now.
+    package func send(_ message: [UInt8], from descriptor: Int32) {
+        _ = unsafe withPointer {
+            unsafe sendto(descriptor, message, message.count, Int32(MSG_NOSIGNAL), $0, $1)
         }
     }
 

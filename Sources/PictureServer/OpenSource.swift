@@ -113,11 +113,7 @@ final class OpenSource: Sendable {
         let start = ContinuousClock.now
         let picture = try await loader.run { () throws(PictureFailure) in
             try decoder.maker.withLock { maker throws(PictureFailure) in
-                do throws(PictureError) {
-                    return try maker.picture(recipe)
-                } catch {
-                    throw PictureFailure(.picture(error))
-                }
+                try PictureFailure.making { () throws(PictureError) in try maker.picture(recipe) }
             }
         }
         loader.counters.count(.made, after: start.duration(to: .now))
@@ -133,11 +129,8 @@ final class OpenSource: Sendable {
                 return decoder
             }
         }
-        let maker: PictureMaker
-        do throws(PictureError) {
-            maker = try PictureMaker(file.bytes, decoders: loader.decoders, limits: loader.limits)
-        } catch {
-            throw PictureFailure(.picture(error))
+        let maker = try PictureFailure.making { () throws(PictureError) in
+            try PictureMaker(file.bytes, decoders: loader.decoders, limits: loader.limits)
         }
         let memory = try Self.memory(for: recipe, of: maker)
         guard memory <= loader.gate.memory else { throw .needsMemory }
@@ -153,10 +146,6 @@ final class OpenSource: Sendable {
     private static func memory(
         for recipe: PictureRecipe, of maker: PictureMaker
     ) throws(PictureFailure) -> Int {
-        do throws(PictureError) {
-            return try maker.memory(for: recipe)
-        } catch {
-            throw PictureFailure(.picture(error))
-        }
+        try PictureFailure.making { () throws(PictureError) in try maker.memory(for: recipe) }
     }
 }

@@ -29,11 +29,11 @@ package struct PictureAddress: Hashable, Sendable {
 
     /// Reads the segments of a path, `image` first.
     /// - Throws: `.malformedAddress` or `.malformedRecipe`. `PictureRules` decides whether the address may be answered.
-    package init(segments: [String]) throws(PictureRefusal) {
+    package init(segments: [String]) throws(PictureFailure) {
         guard segments.count == 4, segments[0] == Self.folder, !segments[1].isEmpty,
             let bytes = Base64URL.decode(segments[3]), let text = String(validating: bytes, as: UTF8.self)
         else { throw .malformedAddress }
-        recipe = try PictureRefusal.recipe(segments[2])
+        recipe = try PictureFailure.recipe(segments[2])
         source = try PictureSource(text)
         signature = segments[1] == Self.unsigned ? nil : segments[1]
     }
@@ -62,33 +62,18 @@ package struct PictureSource: Hashable, Sendable {
     /// The text as written, since this text is signed.
     package let text: String
     package let url: URL
-    /// In lower case.
-    package let scheme: String
     /// The host and port to connect to; nil for another scheme, or for an address with user information.
     package let origin: WebOrigin?
 
     /// Reads an address as a person types it: blanks and accents may stand as they are. `PictureRules` decides whether it
     /// may be fetched.
     /// - Throws: `.malformedAddress` if the text is not an absolute address, or has control characters.
-    package init(_ text: String) throws(PictureRefusal) {
+    package init(_ text: String) throws(PictureFailure) {
         let encoded = URL.percentEncoded(text)
         guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }), let url = URL(string: encoded),
-            let scheme = url.scheme?.lowercased()
+            url.scheme != nil
         else { throw .malformedAddress }
-        self.text = text
-        self.url = url
-        self.scheme = scheme
-        guard ["https", "http"].contains(scheme), url.user() == nil, url.password() == nil else {
-            origin = nil
-            return
-        }
-        guard let origin = WebOrigin(encoded) else { throw .malformedAddress }
-        // Both parsers must find the same host and port: one result is checked, and the other is connected to.
-        let host = url.lowercasedHost.filter { $0 != "[" && $0 != "]" }
-        guard host == origin.host || host == origin.host + ".", (1...65_535).contains(origin.port),
-            (url.port ?? origin.port) == origin.port
-        else { throw .malformedAddress }
-        self.origin = origin
+        (self.text, self.url, origin) = (text, url, WebOrigin(encoded))
     }
 }
 

@@ -124,14 +124,10 @@ final class PictureLoader: Sendable {
                 pressure: configuration.pressure, clock: configuration.clock)
         }
         let rules = configuration.rules
-        let hosts = rules.sources.union(rules.catalogueSources).compactMap { source in
-            // Allows plain http too: the operator has named the host.
-            FetchSource("http://\(source.text)")
-        }
-        listed = loader(FetchGuard(sources: hosts, allowedNetworks: configuration.allowedNetworks))
+        listed = loader(rules.sources.allowing(configuration.allowedNetworks))
         // Also without keys: the service may get some while it runs.
         signed =
-            rules.sources.isEmpty
+            rules.signatureAllowsSources
             ? loader(FetchGuard(anyHostAllowing: configuration.allowedNetworks)) : listed
         relief.read(configuration.pressure) { [pictures] level in
             pictures.relieve(level)

@@ -1,5 +1,6 @@
-import HTTPSemantics
+package import HTTPSemantics
 import LazyImages
+package import PictureService
 
 /// A picture, and how it was found or made.
 struct ServedPicture: Sendable {
@@ -21,12 +22,15 @@ struct ServedPicture: Sendable {
 /// The result of a request for a picture.
 typealias PictureOutcome = Result<ServedPicture, PictureFailure>
 
-/// Why there is no picture.
-struct PictureFailure: Error, Hashable, Sendable {
-    let status: HTTPStatus
+/// Why there is no picture: the address is refused, or the source gives none.
+package struct PictureFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// 400 for a malformed address or a recipe that does not fit the picture, 403 if a rule refuses it, 422 if the source is
+    /// not a picture.
+    package let status: HTTPStatus
     /// One line: what is wrong and what to do.
     let detail: String
-    /// The refusing rule's name in metrics; nil if no rule refused.
+    package var description: String { detail }
+    /// The refusing rule's name in metrics and logs; nil if no rule refused. It contains nothing of the address.
     var rule: String?
     /// When to try again, in seconds; nil if there is no good time to name.
     var retryAfter: Int?
@@ -70,9 +74,65 @@ struct PictureFailure: Error, Hashable, Sendable {
     /// Whether a stale picture may be sent instead: the origin or the service failed, and the failure may pass.
     var mayPass: Bool { status.rawValue >= 500 }
 
-    init(_ error: PictureRefusal) {
-        self.init(error.status, "\(error)", rule: error.rule)
+    /// A recipe that is malformed, or a picture that cannot be made.
+    init(_ error: PictureError) {
+        let (status, rule): (HTTPStatus, String) =
+            switch error {
+            case .malformedRecipe, .notProcessable: (.badRequest, "recipe")
+            case .notDecodable: (.unprocessableContent, "decoding")
+            case .notEncodable: (.internalServerError, "encoding")
+            }
+        self.init(status, "\(error)", rule: rule)
     }
+
+    /// The recipe of a text.
+    /// - Throws: the failure of a malformed one.
+    package static func recipe(_ text: String) throws(PictureFailure) -> PictureRecipe {
+        try making { () throws(PictureError) in try PictureRecipe(text) }
+    }
+
+    /// The result of a step of making a picture; its error becomes a failure.
+    static func making<Value>(_ step: () throws(PictureError) -> Value) throws(PictureFailure) -> Value {
+        do throws(PictureError) { return try step() } catch { throw PictureFailure(error) }
+    }
+
+    // MARK: Rules
+
+    /// The address lacks one of its four parts, or its source is not an address.
+    package static let malformedAddress = PictureFailure(
+        .badRequest,
+        "not a picture address; write /image/SIGNATURE/RECIPE/SOURCE, the source in base64url without padding",
+        rule: "address")
+
+    /// No key made this signature, or it belongs to another recipe or source.
+    static let wrongSignature = PictureFailure(
+        .forbidden, "the signature does not match; sign this recipe and source with a key of the service",
+        rule: "signature")
+
+    /// The recipe expired at this moment, in seconds since 1970.
+    static func expired(_ time: Int) -> PictureFailure {
+        PictureFailure(
+            .forbidden, "the address expired at \(HTTPDate.format(time)); ask for a new one", rule: "expiry")
+    }
+
+    /// The recipe is not listed, and the address is not signed.
+    static func unlistedSize(_ recipe: PictureRecipe) -> PictureFailure {
+        PictureFailure(
+            .forbidden, "\(recipe) is not a listed size; ask for a listed one, or sign the address",
+            rule: "size")
+    }
+
+    /// The recipe asks for more pixels than the limit.
+    static func tooLarge(_ recipe: PictureRecipe) -> PictureFailure {
+        PictureFailure(.forbidden, "\(recipe) exceeds the size limit; ask for a smaller size", rule: "size")
+    }
+
+    /// The source's scheme, host or port is not allowed.
+    static func forbiddenSource(_ rule: FetchRule, _ reason: String) -> PictureFailure {
+        PictureFailure(.forbidden, reason, rule: rule == .scheme ? "scheme" : "source")
+    }
+
+    // MARK: Sources
 
     /// The failure to fetch a source. It contains no address: the client knows it, and others must not see it.
     init(_ error: ImageLoadingError) {

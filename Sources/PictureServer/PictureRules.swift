@@ -1,5 +1,5 @@
-package import HTTPSemantics
 package import ImageCodecs
+package import LazyImages
 package import PictureService
 
 /// Which pictures may be made, and from which sources. The address alone decides, before anything is looked up or
@@ -9,36 +9,14 @@ package import PictureService
 /// source, unless the operator has listed some. The network addresses of the source's host are checked when connecting,
 /// not here.
 package struct PictureRules: Sendable {
-    /// An allowed host: `example.org` at ports 80 and 443, or `example.org:8080` at that port only. `*.example.org`
-    /// allows all subdomains; see `HostPattern`.
-    package struct Source: Hashable, Sendable {
-        package let name: HostAndPort
-
-        package init(_ name: HostAndPort) { self.name = name }
-
-        /// The host of an address; nil for one with an asterisk, which must not become a pattern.
-        package init?(_ origin: WebOrigin) {
-            if origin.host.contains("*") { return nil }
-            name = HostAndPort(host: origin.host, port: Self.ports.contains(origin.port) ? nil : origin.port)
-        }
-
-        /// Host and port, as written in an address.
-        package var text: String {
-            let host = name.host.contains(":") ? "[\(name.host)]" : name.host
-            return name.port.map { "\(host):\($0)" } ?? host
-        }
-
-        /// The ports if none is named.
-        fileprivate static let ports: Set<Int> = [80, 443]
-    }
-
     /// The sizes of The Movie Database.
     package static let standardSizes = ["w92", "w154", "w185", "w342", "w500", "w780", "original"]
 
-    /// The sources that the operator lists.
-    package var sources: Set<Source>
-    /// The hosts of the catalogue's posters. They are allowed too, but do not limit signed addresses.
-    package var catalogueSources: Set<Source>
+    /// Allows the sources that the operator lists, and the hosts of the catalogue's posters.
+    private(set) var sources: FetchGuard
+    /// Whether a signature allows any source: the operator lists none.
+    let signatureAllowsSources: Bool
+    private let listed: Set<FetchSource>
     /// The derivations of the listed sizes.
     private var sizes: Set<String>
     package var keys: SigningKeys?
@@ -46,36 +24,40 @@ package struct PictureRules: Sendable {
     package let limits: DecodingLimits
 
     /// - Parameters:
+    ///   - sources: the sources that the operator lists. Default: none.
     ///   - sizes: the listed recipes. Default: `standardSizes`. Their expiry and tag are ignored.
     ///   - limits: the limits, which also apply to decoding sources. Default: the decoders'.
     /// - Throws: `.malformedRecipe` for an invalid size.
     package init(
-        sources: Set<Source> = [], catalogueSources: Set<Source> = [], sizes: [String] = standardSizes,
-        keys: SigningKeys? = nil, limits: DecodingLimits = .standard
-    ) throws(PictureRefusal) {
-        self.sources = sources
-        self.catalogueSources = catalogueSources
+        sources: Set<FetchSource> = [], sizes: [String] = standardSizes, keys: SigningKeys? = nil,
+        limits: DecodingLimits = .standard
+    ) throws(PictureFailure) {
+        listed = sources
+        self.sources = FetchGuard(sources: Array(sources))
+        signatureAllowsSources = sources.isEmpty
         self.keys = keys
         self.limits = limits
         var derivations: Set<String> = []
-        for size in sizes { derivations.insert(try PictureRefusal.recipe(size).derivation) }
+        for size in sizes { derivations.insert(try PictureFailure.recipe(size).derivation) }
         self.sizes = derivations
     }
 
-    /// The recipes in a file, one on each line; see `ListFile`.
-    /// - Throws: `.malformedSizes` or `.noSizes`.
-    package static func sizes(inFile file: [UInt8]) throws(PictureRefusal) -> [String] {
-        guard let entries = ListFile.entries(of: file) else { throw .malformedSizes(line: 1) }
-        guard !entries.isEmpty else { throw .noSizes }
-        var sizes: [String] = []
-        for (line, words) in entries {
+    /// Allows the hosts of the catalogue's posters too. They do not limit signed addresses.
+    package mutating func allow(_ catalogueSources: Set<FetchSource>) {
+        sources = FetchGuard(sources: Array(listed.union(catalogueSources)))
+    }
+
+    /// The recipes in a file, one on each line.
+    package static func sizes(inFile file: [UInt8]) throws(ListFile.Fault) -> [String] {
+        try ListFile.values(of: file, ifNone: "no size; write a recipe on a line, such as w342") {
+            entry throws(ListFile.Fault) in
             // Ignored: the error of the recipe; the line says where it is.
-            guard words.count == 1, (try? PictureRecipe(words[0])) != nil else {
-                throw .malformedSizes(line: line)
+            guard entry.words.count == 1, (try? PictureRecipe(entry.words[0])) != nil else {
+                throw ListFile.Fault(
+                    "not a recipe; write one recipe on each line, such as w342, 342x513.fill or original")
             }
-            sizes.append(words[0])
+            return entry.words[0]
         }
-        return sizes
     }
 
     /// Takes the keys and the listed sizes of other rules.
@@ -89,7 +71,7 @@ package struct PictureRules: Sendable {
     /// Checks whether an address may be answered.
     /// - Parameter now: seconds since 1970.
     /// - Throws: the error of the first rule that refuses: signature, expiry, scheme, source, size.
-    package func check(_ address: PictureAddress, now: Int) throws(PictureRefusal) {
+    package func check(_ address: PictureAddress, now: Int) throws(PictureFailure) {
         let isSigned = address.isSigned(by: keys)
         guard isSigned || address.signature == nil else { throw .wrongSignature }
         try checkExpiry(of: address.recipe, now: now)
@@ -98,7 +80,7 @@ package struct PictureRules: Sendable {
     }
 
     /// Checks an unsigned recipe for a source that the service chooses itself: a film's poster.
-    package func check(_ recipe: PictureRecipe, now: Int) throws(PictureRefusal) {
+    package func check(_ recipe: PictureRecipe, now: Int) throws(PictureFailure) {
         try checkExpiry(of: recipe, now: now)
         try checkSize(of: recipe, isSigned: false)
     }
@@ -109,39 +91,35 @@ package struct PictureRules: Sendable {
         sizes.contains(PictureRecipe.original) && (try? check(source)) != nil
     }
 
-    private func checkExpiry(of recipe: PictureRecipe, now: Int) throws(PictureRefusal) {
+    private func checkExpiry(of recipe: PictureRecipe, now: Int) throws(PictureFailure) {
         if let expiry = recipe.expiry, now >= expiry { throw .expired(expiry) }
     }
 
     /// Checks whether a source may be fetched, as far as its address tells.
-    package func check(_ source: PictureSource, isSigned: Bool = false) throws(PictureRefusal) {
-        guard ["https", "http"].contains(source.scheme) else { throw .forbiddenScheme(source.scheme) }
-        // The address has no origin if it contains user information.
-        guard let origin = source.origin else { throw .forbiddenCredentials }
-        let patterns = HostPattern.patterns(matching: origin.host)
-        let isUsualPort = Source.ports.contains(origin.port)
-        let ports: [Int?] = isUsualPort ? [origin.port, nil] : [origin.port]
-        for host in patterns {
-            for port in ports {
-                let rule = Source(HostAndPort(host: host, port: port))
-                if sources.contains(rule) || catalogueSources.contains(rule) { return }
+    package func check(_ source: PictureSource, isSigned: Bool = false) throws(PictureFailure) {
+        do throws(ImageLoadingError) {
+            try sources.check(source.url, allowsInsecureHTTP: true)
+        } catch .addressRefused(_, let rule, let reason) {
+            let isAnySource = (try? Self.anySource.check(source.url, allowsInsecureHTTP: true)) != nil
+            let isSignable = signatureAllowsSources && isAnySource
+            // A signature vouches for the host, not for services at other ports.
+            if isSigned, isSignable { return }
+            guard let host = source.origin.flatMap({ FetchSource($0) }) else {
+                throw .forbiddenSource(rule, reason)
             }
+            throw .forbiddenSource(
+                rule,
+                "\(reason); allow it with --source \(host.text)"
+                    + (isSignable && keys != nil ? ", or sign the address" : ""))
+        } catch {
+            throw .malformedAddress
         }
-        // A signature vouches for the host, not for services at other ports.
-        let vouchesForHosts = sources.isEmpty
-        if isSigned, vouchesForHosts, isUsualPort { return }
-        let name = HostAndPort(host: origin.host, port: isUsualPort ? nil : origin.port)
-        let isHostAllowed =
-            isSigned && vouchesForHosts
-            || sources.union(catalogueSources).contains { patterns.contains($0.name.host) }
-        guard !isHostAllowed else {
-            throw .forbiddenPort(HostAndPort(host: origin.host, port: origin.port))
-        }
-        throw .forbiddenSource(name, isSignable: keys != nil && vouchesForHosts && isUsualPort)
     }
 
-    private func checkSize(of recipe: PictureRecipe, isSigned: Bool) throws(PictureRefusal) {
-        guard isSigned || sizes.contains(recipe.derivation) else { throw .unlistedSize("\(recipe)") }
+    private static let anySource = FetchGuard(anyHostAllowing: [])
+
+    private func checkSize(of recipe: PictureRecipe, isSigned: Bool) throws(PictureFailure) {
+        guard isSigned || sizes.contains(recipe.derivation) else { throw .unlistedSize(recipe) }
         // If one side is missing, it follows from the source, which is within the limits too.
         let size: ImageSize? =
             switch recipe.size {
@@ -154,25 +132,7 @@ package struct PictureRules: Sendable {
         do {
             try limits.check(size)
         } catch {
-            throw .tooLarge("\(recipe)")
-        }
-    }
-}
-
-/// A file that an operator writes: one entry on each line. Blank lines and lines that begin with # are skipped.
-///
-///     # since March
-///     w342
-enum ListFile {
-    /// The words of each entry, separated by spaces or tabs, and its line, counted from 1. Nil if the file is not text
-    /// in UTF-8.
-    static func entries(of file: [UInt8]) -> [(line: Int, words: [String])]? {
-        guard let text = String(validating: file, as: UTF8.self) else { return nil }
-        let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        return lines.enumerated().compactMap { index, line in
-            let words = line.split { [0x20, 0x09, 0x0D].contains($0) }
-            guard let first = words.first, first.first != UInt8(ascii: "#") else { return nil }
-            return (index + 1, words.map { String(Substring($0)) })
+            throw .tooLarge(recipe)
         }
     }
 }

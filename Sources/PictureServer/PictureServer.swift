@@ -138,11 +138,10 @@ extension PictureServer {
         return answer(.success(picture), address, to: head)
     }
 
-    /// Answers a request for `/image/{signature}/{recipe}/{source}`.
+    /// Answers GET or HEAD of `/image/{signature}/{recipe}/{source}`.
     package func admit(_ head: RequestHead, _ target: RequestTarget, from peer: Peer) -> Admission {
-        do throws(PictureRefusal) {
+        do throws(PictureFailure) {
             let address = try PictureAddress(segments: target.segments)
-            if let refusal = Self.refusal(ofMethod: head) { return .answer(refusal) }
             // Caches in front would treat every query as another key.
             guard target.query.fields.isEmpty else { throw .malformedAddress }
             let ruling = presentRuling
@@ -155,23 +154,22 @@ extension PictureServer {
                 isSigned: address.signature != nil)
             return serve(known, head, from: peer) { known.keep(in: ruling.addresses, as: head.target) }
         } catch {
-            return .answer(answer(PictureFailure(error), to: head))
+            return .answer(answer(error, to: head))
         }
     }
 
-    /// Answers a request for a picture of a source that the service chooses itself: a film's poster.
+    /// Answers GET or HEAD of a picture of a source that the service chooses itself: a film's poster.
     package func admit(
         _ head: RequestHead, _ recipe: String, of original: PictureOriginal, from peer: Peer
     ) -> Admission {
-        do throws(PictureRefusal) {
-            let recipe = try PictureRefusal.recipe(recipe)
-            if let refusal = Self.refusal(ofMethod: head) { return .answer(refusal) }
+        do throws(PictureFailure) {
+            let recipe = try PictureFailure.recipe(recipe)
             let rules = rules
             try rules.check(recipe, now: clock.seconds)
             if let source = original.source { try rules.check(source) }
             return serve(KnownAddress(recipe, of: original), head, from: peer)
         } catch {
-            return .answer(answer(PictureFailure(error), to: head))
+            return .answer(answer(error, to: head))
         }
     }
 
@@ -194,55 +192,35 @@ extension PictureServer {
         }
     }
 
-    private static func refusal(ofMethod head: RequestHead) -> HTTPResponse? {
-        if ["GET", "HEAD"].contains(head.method) { return nil }
-        var response =
-            head.method == "OPTIONS"
-            ? HTTPResponse(status: .noContent) : .plain(.methodNotAllowed, "pictures can only be read")
-        response.fields["Allow"] = "GET, HEAD, OPTIONS"
-        response.route = .picture
-        return response
-    }
-
     // MARK: Answers
 
     private func answer(_ outcome: PictureOutcome, _ address: KnownAddress, to head: RequestHead)
         -> HTTPResponse
     {
-        do throws(PictureFailure) {
-            var response = try content(outcome.get(), address, to: head)
-            response.route = .picture
-            return response
-        } catch {
-            return answer(error, to: head)
+        let served: ServedPicture
+        switch outcome {
+        case .failure(let failure): return answer(failure, to: head)
+        case .success(let picture): served = picture
         }
-    }
-
-    private func content(
-        _ served: ServedPicture, _ address: KnownAddress, to head: RequestHead
-    ) throws(PictureFailure) -> HTTPResponse {
-        let (picture, entityTag) = (served.picture, served.name.entityTag)
-        var fields: HeaderFields = [
-            "ETag": entityTag,
-            "Cache-Control": PictureFreshness.control(of: address, served, now: clock.seconds),
-            // The max-age is the remaining freshness, counted from now.
-            "Age": "0", "Cache-Status": served.status.value,
-        ]
-        let conditions = Preconditions(head.fields, isRead: true, entityTag: entityTag)
-        switch conditions.outcome {
-        case .notModified: return HTTPResponse(status: .notModified, fields: fields)
-        case .failed:
-            throw PictureFailure(.preconditionFailed, "the picture has another tag than If-Match names")
-        case .proceed: break
-        }
-        // Pictures come from strangers: browsers must not run a script hidden in one.
-        fields["Content-Security-Policy"] = "default-src 'none'; sandbox"
-        fields["Content-Type"] = picture.header?.format.mediaType
-        let count = picture.bytes.count
-        return HTTPResponse(status: .ok, fields: fields, body: .bytes(picture.bytes.array)).part(
-            for: head, conditions
-        ) {
-            answer(PictureFailure(.rangeNotSatisfiable, "the picture has \(count) bytes"), to: head)
+        let (bytes, now) = (served.picture.bytes, clock.seconds)
+        var response = HTTPResponse(
+            status: .ok,
+            fields: [
+                "ETag": served.name.entityTag,
+                "Cache-Control": PictureFreshness.control(of: address, served, now: now),
+                // The max-age is the remaining freshness, counted from now.
+                "Age": "0", "Cache-Status": served.status.value,
+                // Pictures come from strangers: browsers must not run a script hidden in one.
+                "Content-Security-Policy": "default-src 'none'; sandbox",
+            ], body: .bytes(bytes.array))
+        response.fields["Content-Type"] = served.picture.header?.format.mediaType
+        response.fields["Accept-Ranges"] = "bytes"
+        response.route = .picture
+        return response.answer(to: head, now: now) { status in
+            let reason =
+                status == .preconditionFailed
+                ? "the picture has another tag than If-Match names" : "the picture has \(bytes.count) bytes"
+            return answer(PictureFailure(status, reason), to: head)
         }
     }
 
@@ -283,19 +261,14 @@ package final class PictureCounters: Sendable {
         case abandoned
     }
 
-    private struct State {
-        var events: [Event: Int] = [:]
-        var refusals: [String: Int] = [:]
-        var makingTime = Duration.zero
-    }
+    private let events = Dictionary(uniqueKeysWithValues: Event.allCases.map { ($0, Counter()) })
+    private let refusalCounts = Lock<[String: Int]>([:])
+    private let nanoseconds = Counter()
 
-    private let state = Lock(State())
-
+    /// - Parameter time: the time of making a picture.
     package func count(_ event: Event, after time: Duration = .zero) {
-        state.withLock { state in
-            state.events[event, default: 0] += 1
-            state.makingTime += time
-        }
+        events[event]?.add()
+        nanoseconds.add(Int(time.nanoseconds))
     }
 
     /// Counts how a source's file was fetched.
@@ -310,14 +283,14 @@ package final class PictureCounters: Sendable {
     }
 
     /// Counts the refusal of a rule.
-    fileprivate func countRefusal(by rule: String) { state.withLock { $0.refusals[rule, default: 0] += 1 } }
+    fileprivate func countRefusal(by rule: String) { refusalCounts.withLock { $0[rule, default: 0] += 1 } }
 
     /// The count of an event.
-    package func number(of event: Event) -> Int { state.withLock { $0.events[event] ?? 0 } }
+    package func number(of event: Event) -> Int { events[event]?.value ?? 0 }
 
     /// The refusals of each rule.
-    package var refusals: [String: Int] { state.withLock { $0.refusals } }
+    package var refusals: [String: Int] { refusalCounts.withLock { $0 } }
 
     /// The total time of making pictures.
-    package var makingTime: Duration { state.withLock { $0.makingTime } }
+    package var makingTime: Duration { .nanoseconds(nanoseconds.value) }
 }

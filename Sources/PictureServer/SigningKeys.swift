@@ -1,3 +1,4 @@
+import FoundationEssentials
 import HTTPSemantics
 import Hashing
 import PictureService
@@ -19,27 +20,6 @@ package struct SigningKeys: Sendable, Equatable {
         let bytes: [UInt8]
     }
 
-    /// What is wrong with a line.
-    package enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
-        case notUTF8
-        case notAKey
-        case tooShort
-        case badName
-        case repeatedName
-
-        package var description: String {
-            switch self {
-            case .notUTF8: "the line is not text in UTF-8"
-            case .notAKey: "write KEY or NAME KEY on the line, the key in hexadecimal or base64"
-            case .tooShort:
-                "a key has at least \(SigningKeys.minimumLength) bytes, for example from `openssl rand -hex 32`"
-            case .badName:
-                "a key's name has 1 to \(SigningKeys.longestName) letters, digits and -_~, and is not - alone"
-            case .repeatedName: "another key has this name; give each key its own"
-            }
-        }
-    }
-
     /// The fewest bytes of a key: the length of its HMAC (RFC 2104 section 3).
     package static let minimumLength = 32
     /// The most characters of a key's name.
@@ -52,23 +32,32 @@ package struct SigningKeys: Sendable, Equatable {
     package var secrets: [[UInt8]] { keys.map(\.bytes) }
 
     /// Reads the content of a key file.
-    package init(_ file: [UInt8]) throws(PictureRefusal) {
-        guard let entries = ListFile.entries(of: file) else {
-            throw .malformedKeys(line: 1, fault: .notUTF8)
-        }
-        var keys: [Key] = []
-        for (line, words) in entries {
-            let key: Key
-            do throws(Fault) {
-                key = try Self.key(words)
-                if !key.name.isEmpty, keys.contains(where: { $0.name == key.name }) { throw .repeatedName }
-            } catch {
-                throw .malformedKeys(line: line, fault: error)
+    package init(_ file: [UInt8]) throws(ListFile.Fault) {
+        var names: Set<String> = []
+        keys = try ListFile.values(
+            of: file, ifNone: "no key; write one on a line, for example from `openssl rand -hex 32`"
+        ) { entry throws(ListFile.Fault) in
+            let words = entry.words
+            guard words.count <= 2, let last = words.last, let bytes = Self.bytes(last) else {
+                throw ListFile.Fault("write KEY or NAME KEY on the line, the key in hexadecimal or base64")
             }
-            keys.append(key)
+            guard bytes.count >= Self.minimumLength else {
+                throw ListFile.Fault(
+                    "a key has at least \(Self.minimumLength) bytes, for example from `openssl rand -hex 32`")
+            }
+            guard words.count == 2 else { return Key(name: "", bytes: bytes) }
+            let name = words[0]
+            guard name.utf8.count <= Self.longestName, name != "-",
+                name.utf8.allSatisfy(PictureRecipe.isTagCharacter)
+            else {
+                throw ListFile.Fault(
+                    "a key's name has 1 to \(Self.longestName) letters, digits and -_~, and is not - alone")
+            }
+            guard names.insert(name).inserted else {
+                throw ListFile.Fault("another key has this name; give each key its own")
+            }
+            return Key(name: name, bytes: bytes)
         }
-        guard !keys.isEmpty else { throw .noKeys }
-        self.keys = keys
     }
 
     /// The signature of a message by the first key, in the form of an address.
@@ -91,28 +80,17 @@ package struct SigningKeys: Sendable, Equatable {
         Base64URL.encode(SHA256.authenticate(message.utf8Span.span, with: key.bytes.span).bytes)
     }
 
-    private static func key(_ words: [String]) throws(Fault) -> Key {
-        guard words.count <= 2, let last = words.last, let bytes = bytes(last) else { throw .notAKey }
-        guard bytes.count >= minimumLength else { throw .tooShort }
-        guard words.count == 2 else { return Key(name: "", bytes: bytes) }
-        let name = words[0]
-        guard name.utf8.count <= longestName, name != "-", name.utf8.allSatisfy(PictureRecipe.isTagCharacter)
-        else { throw .badName }
-        return Key(name: name, bytes: bytes)
-    }
-
     /// Hexadecimal if all characters are such digits, in pairs; else base64 in either alphabet, padded or not.
     private static func bytes(_ text: String) -> [UInt8]? {
         let digits = text.utf8.compactMap(\.hexadecimalValue)
         if digits.count == text.utf8.count, digits.count.isMultiple(of: 2) {
             return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
         }
-        let unpadded = text.utf8.prefix { $0 != UInt8(ascii: "=") }
-        guard text.utf8.count - unpadded.count <= 2,
-            text.utf8.dropFirst(unpadded.count).allSatisfy({ $0 == UInt8(ascii: "=") })
-        else { return nil }
-        let letters = unpadded.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: "-") : $0 }
-            .map { $0 == UInt8(ascii: "/") ? UInt8(ascii: "_") : $0 }
-        return Base64URL.decode(String(decoding: letters, as: UTF8.self))
+        let code = text.prefix { $0 != "=" }
+        guard ["", "=", "=="].contains(text.dropFirst(code.count)) else { return nil }
+        let padding = String(repeating: "=", count: (4 - code.utf8.count % 4) % 4)
+        return Data(base64Encoded: code.replacing("-", with: "+").replacing("_", with: "/") + padding).map {
+            Array($0)
+        }
     }
 }

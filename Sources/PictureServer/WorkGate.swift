@@ -410,26 +410,10 @@ package final class WorkGate: Sendable {
 
     // MARK: Usage
 
-    /// The present usage.
-    package struct Usage: Hashable, Sendable {
-        /// Sources in progress, waiting ones included.
-        package let sources: Int
-        /// The sources among them that wait for their turn: to be fetched or to be decoded.
-        package let waiting: Int
-        /// Sources that are being decoded.
-        package let workers: Int
-        /// The bytes that decoding takes.
-        package let memory: Int
-        /// The bytes of sources that are being fetched, or wait to be decoded.
-        package let sourceMemory: Int
-    }
-
-    package var usage: Usage {
-        state.withLock { state in
-            Usage(
-                sources: state.sources.count, waiting: state.waiting,
-                workers: state.workers, memory: state.memory, sourceMemory: state.held)
-        }
+    /// The present usage: sources in progress, waiting ones included; those that wait for their turn; those that are being
+    /// decoded; and the bytes for decoding, and of sources that are being fetched or wait to be decoded.
+    package var usage: (sources: Int, waiting: Int, workers: Int, memory: Int, sourceMemory: Int) {
+        state.withLock { ($0.sources.count, $0.waiting, $0.workers, $0.memory, $0.held) }
     }
 }
 

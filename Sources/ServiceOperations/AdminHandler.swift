@@ -112,9 +112,7 @@ package final class AdminHandler: HTTPHandler {
         of head: RequestHead, allowing methods: [String] = ["GET", "HEAD"]
     ) -> HTTPResponse? {
         guard !methods.contains(head.method) else { return nil }
-        var response = HTTPResponse.plain(.methodNotAllowed)
-        response.fields["Allow"] = methods.joined(separator: ", ")
-        return response
+        return .plain(.methodNotAllowed, fields: ["Allow": methods.joined(separator: ", ")])
     }
 }
 

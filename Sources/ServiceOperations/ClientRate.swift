@@ -48,14 +48,10 @@ package final class ClientRate: Sendable {
         // The client's set. Hashes are seeded anew in each process, so nobody can choose addresses that crowd one set.
         let first = Int(UInt(bitPattern: key.hashValue) % UInt(setCount)) * Self.ways
         return entries.withLock { entries in
-            var chosen = first
-            for index in first..<first + Self.ways {
-                if entries[index].key == key {
-                    chosen = index
-                    break
-                }
-                if entries[index].fullAt < entries[chosen].fullAt { chosen = index }
-            }
+            let set = first..<first + Self.ways
+            let chosen =
+                set.first { entries[$0].key == key }
+                ?? set.min { entries[$0].fullAt < entries[$1].fullAt } ?? first
             let debt = entries[chosen].key == key ? max(0, entries[chosen].fullAt - time) : 0
             guard debt + cost <= depth else {
                 let wait = debt + cost - depth

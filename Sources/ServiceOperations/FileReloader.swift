@@ -30,16 +30,12 @@ package final class FileReloader: Sendable {
         case failed(String)
     }
 
-    private enum State {
-        case idle
-        case running(again: Bool)
-        case closed
-    }
-
     private let files: [File]
     private let manager: String?
     private let report: @Sendable (Report) -> Void
-    private let state = Lock(State.idle)
+    private let requests = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    /// Whether the service stops. Held while the manager is told, so that no notice comes after that of the stop.
+    private let isClosed = Lock(false)
 
     /// - Parameters:
     ///   - manager: the socket of the service manager, as in `ServiceManager.notify`.
@@ -51,33 +47,28 @@ package final class FileReloader: Sendable {
         self.files = files
         self.manager = manager
         self.report = report
+        let requests = requests.stream
+        Task { [weak self] in
+            for await _ in requests { await self?.run() }
+        }
     }
 
-    /// Starts a run, or asks the present one for another. Returns at once. After `close` it does nothing.
-    package func request() {
-        let starts = state.withLock { state in
-            switch state {
-            case .idle:
-                state = .running(again: false)
-                return true
-            case .running:
-                state = .running(again: true)
-                return false
-            case .closed: return false
-            }
-        }
-        if starts { Task { await run() } }
-    }
+    deinit { requests.continuation.finish() }
+
+    /// Starts a run, or asks for another after the present one. Returns at once. After `close` it does nothing.
+    package func request() { requests.continuation.yield() }
 
     /// Ends the reloading: the service stops. A present run goes on, but the manager is not told of its end.
-    package func close() { state.withLock { $0 = .closed } }
+    package func close() {
+        isClosed.withLock { $0 = true }
+        requests.continuation.finish()
+    }
 
     private func run() async {
-        repeat {
-            notify(.reloading)
-            if files.isEmpty { report(.done("there is no file to read anew")) }
-            for file in files { report(await outcome(of: file)) }
-        } while runsAgain()
+        notify(.reloading)
+        if files.isEmpty { report(.done("there is no file to read anew")) }
+        for file in files { report(await outcome(of: file)) }
+        notify(.ready)
     }
 
     private func outcome(of file: File) async -> Report {
@@ -88,21 +79,8 @@ package final class FileReloader: Sendable {
         }
     }
 
-    private func runsAgain() -> Bool {
-        state.withLock { state in
-            guard case .running(let again) = state else { return false }
-            state = again ? .running(again: false) : .idle
-            if !again { ServiceManager.notify(.ready, socket: manager) }
-            return again
-        }
-    }
-
-    /// Under the lock, as above: no state may follow the one that reports the stop, and none may overtake another. The
-    /// manager's socket does not block.
+    /// The manager's socket does not block.
     private func notify(_ notice: ServiceManager.State) {
-        state.withLock { state in
-            if case .closed = state { return }
-            ServiceManager.notify(notice, socket: manager)
-        }
+        isClosed.withLock { if !$0 { ServiceManager.notify(notice, socket: manager) } }
     }
 }

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import HTTPSemantics
 package import HTTPServer
 internal import Synchronization
@@ -196,24 +197,9 @@ extension Metrics {
     }
 
     private static var openDescriptors: Double? {
-        guard let folder = unsafe opendir("/proc/self/fd") else { return nil }
-        defer { unsafe closedir(folder) }
-        // The entries `.` and `..`, and the descriptor that reads the folder, do not count.
-        var count = -3.0
-        while unsafe readdir(folder) != nil { count += 1 }
-        return count
+        // Ignored: without /proc this metric is left out. The descriptor that reads the folder does not count.
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")).map { Double($0.count - 1) }
     }
-}
-
-/// A count that only grows. Any thread may add to it; an addition is one atomic operation.
-package final class Counter: Sendable {
-    private let count = Atomic(0)
-
-    package init() {}
-
-    package var value: Int { count.load(ordering: .relaxed) }
-
-    package func add(_ number: Int = 1) { count.wrappingAdd(number, ordering: .relaxed) }
 }
 
 /// The distribution of times: their counts up to each bound, and their sum. A time costs two atomic additions.

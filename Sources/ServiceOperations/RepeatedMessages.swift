@@ -89,11 +89,7 @@ package final class RepeatedMessages: Sendable {
         repeat {
             await pause()
             flush()
-        } while goesOn()
-    }
-
-    private func goesOn() -> Bool {
-        state.withLock { state in
+        } while state.withLock { state in
             state.isWaiting = !state.repetitions.isEmpty
             return state.isWaiting
         }

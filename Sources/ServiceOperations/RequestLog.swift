@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import HTTPSemantics
 package import HTTPServer
 package import SystemSupport
@@ -235,17 +236,13 @@ package struct LogPath: Hashable, Sendable {
 
 /// Times in the log and in messages: milliseconds since 1970.
 enum LogTime {
-    static var now: Int {
-        var now = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &now)
-        return now.tv_sec * 1000 + now.tv_nsec / 1_000_000
-    }
+    static var now: Int { Int(Date().timeIntervalSince1970 * 1000) }
 
     /// RFC 3339, UTC, with milliseconds: `2026-11-22T15:49:34.123Z`.
     static func text(_ time: Int) -> String {
-        let seconds = time / 1000
-        let date = HTTPDate.civil(seconds / 86_400)
-        let day = [date.month, date.day].map { HTTPDate.padded($0) }.joined(separator: "-")
-        return "\(date.year)-\(day)T\(HTTPDate.clock(seconds)).\(HTTPDate.padded(time % 1000, 3))Z"
+        // Half a millisecond more: the format cuts, and a binary fraction may be just below the time.
+        Date(timeIntervalSince1970: (Double(time) + 0.5) / 1000).formatted(format)
     }
+
+    private static let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 }

@@ -53,9 +53,9 @@ extension OverSockets {
         ]
 
         @Test(
-            "catalogues, manifests, the page of the folder and what its films name are served",
+            "the catalogue, a manifest, the page of the folder and what its films name are served",
             arguments: [
-                "/movies.json", "/old/movies.json", "/old/list.xml", "/list.txt", "/manifest.json",
+                "/movies.json", "/manifest.json",
                 "/index.html", "/video/a.mkv", "/video/b%20c.mkv", "/art/poster",
             ])
         func served(target: String) throws {
@@ -78,7 +78,8 @@ extension OverSockets {
         @Test(
             "a folder's other files are not found",
             arguments: [
-                "/fleet/run.sh", "/fleet/nginx.conf", "/key.pem", "/notes.txt", "/tokens.txt",
+                "/old/movies.json", "/old/list.xml", "/list.txt", "/fleet/run.sh", "/fleet/nginx.conf",
+                "/key.pem", "/notes.txt", "/tokens.txt",
                 "/package.json",
                 "/settings.xml", "/empty.txt", "/data.json", "/films.db", "/README", "/page.html",
                 "/sub/index.html", "/video/c.mkv", "/art/other", "/extra/sheet",

@@ -127,7 +127,7 @@ extension OverSockets {
             let service = try CatalogueService(.folder(path: folder.path))
             try service.start()
             try service.start()
-            #expect(try RawClient(port: service.port).get("/").status == 200)
+            #expect(try RawClient(port: service.port).get("/").status == 404)
             let listening = try #require(ListeningSocket(port: service.port))
             service.stop()
             service.stop()
@@ -148,7 +148,7 @@ extension OverSockets {
             func startAndLetGo() throws -> ListeningSocket {
                 let service = try CatalogueService(.folder(path: folder.path))
                 try service.start()
-                #expect(try RawClient(port: service.port).get("/").status == 200)
+                #expect(try RawClient(port: service.port).get("/").status == 404)
                 return try #require(ListeningSocket(port: service.port))
             }
             let listening = try startAndLetGo()

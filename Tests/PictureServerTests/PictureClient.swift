@@ -27,7 +27,7 @@ final class PictureClient: Sendable {
         answering answer: @escaping @Sendable (TransportRequest) -> HeldTransport.Answer? = { _ in nil }
     ) throws {
         transport = HeldTransport(answering: answer)
-        let names = Set(try sources.map { PictureRules.Source(try #require(HostAndPort($0))) })
+        let names = Set(try sources.map { try #require(FetchSource("http://\($0)")) })
         var configuration = PictureServer.Configuration(
             rules: try PictureRules(
                 sources: names, sizes: sizes, keys: isSigning ? try SigningKeys(Self.keyFile) : nil))

@@ -60,15 +60,6 @@ struct PictureOutcomeTests {
         #expect(codes.count == 30, "the table lacks a case of the error")
     }
 
-    @Test("a refusal by a rule keeps its status, its rule and its line")
-    func rules() {
-        for error: PictureRefusal in [.malformedAddress, .wrongSignature, .expired(5), .unlistedSize("w1")] {
-            let failure = PictureFailure(error)
-            #expect(
-                failure.status == error.status && failure.rule == error.rule && failure.detail == "\(error)")
-        }
-    }
-
     @Test("a busy service names its limit, and when to try again in whole seconds, one at least")
     func busy() {
         for shortage in PictureFailure.Shortage.allCases {

@@ -1,5 +1,6 @@
 import HTTPSemantics
 import ImageCodecs
+import LazyImages
 import TestTraits
 import Testing
 
@@ -11,32 +12,30 @@ struct PictureRulesTests {
     private static let now = 1_790_000_000
     private static let file = Array("k \(String(repeating: "0b", count: 32))".utf8)
 
-    private func name(_ text: String) throws -> PictureRules.Source {
-        PictureRules.Source(try #require(HostAndPort(text)))
+    private func name(_ text: String) throws -> FetchSource {
+        try #require(FetchSource("http://\(text)"))
     }
 
     private func rules(
         sources: [String] = ["example.org", "other.example:8080", "[2001:db8::1]"], catalogue: [String] = []
     ) throws -> PictureRules {
-        try PictureRules(
-            sources: Set(sources.map(name)), catalogueSources: Set(catalogue.map(name)),
-            keys: try SigningKeys(Self.file))
+        var rules = try PictureRules(sources: Set(sources.map(name)), keys: try SigningKeys(Self.file))
+        rules.allow(Set(try catalogue.map(name)))
+        return rules
     }
 
     /// The status that the rules decide, and the rule that refuses.
     private func verdict(
         _ recipe: String, _ source: String, isSigned: Bool = false, by rules: PictureRules
     ) throws -> String {
-        do throws(PictureRefusal) {
-            let (recipe, source) = (try PictureRefusal.recipe(recipe), try PictureSource(source))
-            let address =
-                isSigned
-                ? PictureAddress(recipe, of: source, signedBy: try SigningKeys(Self.file))
-                : PictureAddress(recipe, of: source)
+        let keys = isSigned ? try SigningKeys(Self.file) : nil
+        do throws(PictureFailure) {
+            let (recipe, source) = (try PictureFailure.recipe(recipe), try PictureSource(source))
+            let address = PictureAddress(recipe, of: source, signedBy: keys)
             try rules.check(address, now: Self.now)
             return "200"
         } catch {
-            return "\(error.status.rawValue) \(error.rule)"
+            return "\(error.status.rawValue) \(error.rule ?? "none")"
         }
     }
 
@@ -59,6 +58,8 @@ struct PictureRulesTests {
             ("w342", "https://example.org.evil.example/a", "403 source", "403 source"),
             ("w342", "https://sub.example.org/a", "403 source", "403 source"),
             ("w342", "https://example.org:8443/a", "403 source", "403 source"),
+            ("w342", "https://example.org:0/a", "403 source", "403 source"),
+            ("w342", "https://example.org:65536/a", "403 source", "403 source"),
             ("w342", "http://example.org:443/a", "200", "200"),
             ("w342", "http://other.example:8080/a", "200", "200"),
             ("w342", "http://other.example/a", "403 source", "403 source"),
@@ -102,37 +103,37 @@ struct PictureRulesTests {
         for (source, isSigned, rules, reason) in [
             (
                 "https://a.example:22/", true, open,
-                "port 22 of a.example is not allowed; allow it with --source a.example:22"
+                "a.example is not listed; allow it with --source a.example:22"
             ),
             (
                 "https://a.example:22/", false, open,
-                "the host a.example:22 is not allowed; allow it with --source"
+                "a.example is not listed; allow it with --source a.example:22"
             ),
             (
                 "https://a.example/", false, open,
-                "the host a.example is not allowed; allow it with --source, or sign the address"
+                "a.example is not listed; allow it with --source a.example, or sign the address"
             ),
             // Where sources are listed, a signature allows no other.
             (
                 "https://a.example/", false, listed,
-                "the host a.example is not allowed; allow it with --source"
+                "a.example is not listed; allow it with --source a.example"
             ),
-            ("https://a.example/", true, listed, "the host a.example is not allowed; allow it with --source"),
+            ("https://a.example/", true, listed, "a.example is not listed; allow it with --source a.example"),
             (
                 "https://example.org:22/", false, listed,
-                "port 22 of example.org is not allowed; allow it with --source example.org:22"
+                "port 22 of example.org is not listed; allow it with --source example.org:22"
             ),
             (
                 "https://b.example.net/", true, listed,
-                "port 443 of b.example.net is not allowed; allow it with --source b.example.net:443"
+                "port 443 of b.example.net is not listed; allow it with --source b.example.net"
             ),
             (
                 "https://me@example.org/", false, listed,
-                "a source with a user name or a password is not allowed; leave them out"
+                "addresses with a user name or a password are not fetched; leave them out"
             ),
         ] as [(String, Bool, PictureRules, String)] {
             let source = try PictureSource(source)
-            do throws(PictureRefusal) {
+            do throws(PictureFailure) {
                 try rules.check(source, isSigned: isSigned)
                 Issue.record("\(source.text) is allowed")
             } catch {
@@ -158,9 +159,9 @@ struct PictureRulesTests {
 
     @Test("the address of a film's poster never becomes a pattern")
     func noPattern() throws {
-        #expect(PictureRules.Source(try #require(WebOrigin("https://*.example.org/a.jpg"))) == nil)
+        #expect(FetchSource(try #require(WebOrigin("https://*.example.org/a.jpg"))) == nil)
         let source = try #require(WebOrigin("https://www.example.org/a.jpg"))
-        #expect(PictureRules.Source(source) == (try name("www.example.org")))
+        #expect(FetchSource(source) == (try name("www.example.org")))
     }
 
     @Test("a wrong signature is always 403, and so is any signature if there are no keys")
@@ -170,10 +171,10 @@ struct PictureRulesTests {
         for rules in [try rules(), keyless] {
             for signature in ["x", "k.", String(repeating: "A", count: 43), "--", "0"] {
                 let address = try PictureAddress(segments: ["image", signature, "w342", source])
-                #expect(throws: PictureRefusal.wrongSignature) { try rules.check(address, now: Self.now) }
+                #expect(throws: PictureFailure.wrongSignature) { try rules.check(address, now: Self.now) }
             }
         }
-        #expect(PictureRefusal.wrongSignature.status == .forbidden)
+        #expect(PictureFailure.wrongSignature.status == .forbidden)
     }
 
     @Test("without a rule every picture is refused, and an offered size may have every part of a recipe")
@@ -184,7 +185,7 @@ struct PictureRulesTests {
         #expect(try verdict("342x513.fill.q60.v1", "https://example.org/a", by: own) == "200")
         #expect(try verdict("342x513.fill", "https://example.org/a", by: own) == "403 size")
         #expect(try verdict("w342", "https://example.org/a", by: own) == "403 size")
-        #expect(throws: PictureRefusal.picture(.malformedRecipe("342", part: "342"))) {
+        #expect(throws: PictureFailure(.malformedRecipe("342", part: "342"))) {
             try PictureRules(sizes: ["342"])
         }
     }
@@ -193,10 +194,10 @@ struct PictureRulesTests {
     func friendly() throws {
         let rules = try rules()
         try rules.check(PictureRecipe("w342.v1"), now: Self.now)
-        #expect(throws: PictureRefusal.unlistedSize("w343")) {
+        #expect(throws: PictureFailure.unlistedSize(try PictureRecipe("w343"))) {
             try rules.check(PictureRecipe("w343"), now: Self.now)
         }
-        #expect(throws: PictureRefusal.expired(5)) {
+        #expect(throws: PictureFailure.expired(5)) {
             try rules.check(PictureRecipe("w342.e5"), now: Self.now)
         }
     }

@@ -64,7 +64,7 @@ struct ReplacedRulesTests {
 
     @Test("a file of sizes has a recipe on each line, and its error names the line")
     func file() throws {
-        func sizes(_ text: String) throws(PictureRefusal) -> [String] {
+        func sizes(_ text: String) throws(ListFile.Fault) -> [String] {
             try PictureRules.sizes(inFile: Array(text.utf8))
         }
         #expect(
@@ -72,9 +72,13 @@ struct ReplacedRulesTests {
                 "w92", "342x513.fill.q60", "original",
             ])
         for (text, line) in [("w92\nw", 2), ("#\n\nw92 w154", 3), ("w92,w154", 1), ("w92\n\0", 2)] {
-            #expect(throws: PictureRefusal.malformedSizes(line: line)) { try sizes(text) }
+            let fault = #expect(throws: ListFile.Fault.self) { try sizes(text) }
+            #expect(fault?.description.hasPrefix("line \(line): not a recipe; write one") == true)
         }
-        #expect(throws: PictureRefusal.malformedSizes(line: 1)) { try PictureRules.sizes(inFile: [0xFF]) }
-        for text in ["", "# none\n\n"] { #expect(throws: PictureRefusal.noSizes) { try sizes(text) } }
+        #expect(throws: ListFile.Fault.self) { try PictureRules.sizes(inFile: [0xFF]) }
+        for text in ["", "# none\n\n"] {
+            let fault = #expect(throws: ListFile.Fault.self) { try sizes(text) }
+            #expect(fault?.description.hasPrefix("no size; write a recipe on a line") == true)
+        }
     }
 }

@@ -30,7 +30,7 @@ final class RunningPictureServer: Sendable {
         transport: CurlTransport = CurlTransport(),
         configure: (inout PictureServer.Configuration) -> Void = { _ in }
     ) throws {
-        let names = sources.compactMap { HostAndPort($0).map { PictureRules.Source($0) } }
+        let names = sources.compactMap { FetchSource("http://\($0)") }
         var configuration = PictureServer.Configuration(
             rules: try PictureRules(
                 sources: Set(names), keys: isSigning ? try SigningKeys(PictureClient.keyFile) : nil))

@@ -7,7 +7,7 @@ struct SigningKeysTests {
     private static let hexadecimal = String(repeating: "0b", count: 32)
     private static let message = "/w342/aHR0cHM6Ly9leGFtcGxlLm9yZy9hLmpwZw"
 
-    private func keys(_ text: String) throws(PictureRefusal) -> SigningKeys {
+    private func keys(_ text: String) throws(ListFile.Fault) -> SigningKeys {
         try SigningKeys(Array(text.utf8))
     }
 
@@ -49,7 +49,7 @@ struct SigningKeysTests {
 
     @Test("an error says how a line is written")
     func form() {
-        let error = #expect(throws: PictureRefusal.self) { try keys("a b c") }
+        let error = #expect(throws: ListFile.Fault.self) { try keys("a b c") }
         #expect(error?.description.contains("write KEY or NAME KEY") == true)
     }
 
@@ -73,21 +73,24 @@ struct SigningKeysTests {
     @Test(
         "the error names a malformed line",
         arguments: [
-            ("keys", 1, SigningKeys.Fault.tooShort), ("\n# \nk k k", 3, .notAKey),
-            ("a " + String(repeating: "0b", count: 31), 1, .tooShort), ("a &&", 1, .notAKey),
-            ("- " + hexadecimal, 1, .badName), ("a.b " + hexadecimal, 1, .badName),
-            (String(repeating: "n", count: 33) + " " + hexadecimal, 1, .badName),
-            ("a \(hexadecimal)\na \(hexadecimal)", 2, .repeatedName),
+            ("keys", 1, "a key has at least 32 bytes"), ("\n# \nk k k", 3, "write KEY or NAME KEY"),
+            ("a " + String(repeating: "0b", count: 31), 1, "a key has at least"), ("a &&", 1, "write KEY"),
+            ("- " + hexadecimal, 1, "a key's name has"), ("a.b " + hexadecimal, 1, "a key's name has"),
+            (String(repeating: "n", count: 33) + " " + hexadecimal, 1, "a key's name has 1 to 32 letters"),
+            ("a \(hexadecimal)\na \(hexadecimal)", 2, "another key has this name"),
         ])
-    func malformed(text: String, line: Int, fault: SigningKeys.Fault) {
-        #expect(throws: PictureRefusal.malformedKeys(line: line, fault: fault)) { try keys(text) }
+    func malformed(text: String, line: Int, reason: String) {
+        let fault = #expect(throws: ListFile.Fault.self) { try keys(text) }
+        #expect(fault?.description.hasPrefix("line \(line): \(reason)") == true)
     }
 
     @Test("a file without a key, or that is not text, is refused, and no error reveals a key")
     func empty() {
-        #expect(throws: PictureRefusal.noKeys) { try keys("# nothing\n\n") }
-        #expect(throws: PictureRefusal.malformedKeys(line: 1, fault: .notUTF8)) { try SigningKeys([0xFF]) }
-        let error = #expect(throws: PictureRefusal.self) { try keys("name secretsecret") }
+        let none = #expect(throws: ListFile.Fault.self) { try keys("# nothing\n\n") }
+        #expect(none?.description.hasPrefix("no key; write one on a line") == true)
+        let bytes = #expect(throws: ListFile.Fault.self) { try SigningKeys([0xFF]) }
+        #expect(bytes?.description == "the file is not text in UTF-8")
+        let error = #expect(throws: ListFile.Fault.self) { try keys("name secretsecret") }
         #expect(error?.description.contains("secretsecret") == false)
     }
 }

@@ -81,7 +81,7 @@ struct WorkGateTests {
         #expect(gate.usage.sources == 2 && gate.usage.waiting == 0 && gate.usage.memory == 2)
         try await end(gate, b)
         try await end(gate, c)
-        #expect(gate.usage == WorkGate.Usage(sources: 0, waiting: 0, workers: 0, memory: 0, sourceMemory: 0))
+        #expect(gate.usage == (sources: 0, waiting: 0, workers: 0, memory: 0, sourceMemory: 0))
     }
 
     @Test("a large job waits for memory, and those behind it wait in order")
@@ -151,7 +151,7 @@ struct WorkGateTests {
         #expect(gate.usage.memory == 10 && gate.usage.sourceMemory == 0)
         gate.release(ticket)
         gate.leave(ticket)
-        #expect(gate.usage == WorkGate.Usage(sources: 0, waiting: 0, workers: 0, memory: 0, sourceMemory: 0))
+        #expect(gate.usage == (sources: 0, waiting: 0, workers: 0, memory: 0, sourceMemory: 0))
     }
 
     @Test("clients take turns: one with many sources does not hold up another with few")
@@ -239,7 +239,7 @@ struct WorkGateTests {
         gate.leave(slow[1].0)
         await slow[3].1.value
         for ticket in [slow[2].0, slow[3].0, last.0] { gate.leave(ticket) }
-        #expect(gate.usage == WorkGate.Usage(sources: 0, waiting: 0, workers: 0, memory: 0, sourceMemory: 0))
+        #expect(gate.usage == (sources: 0, waiting: 0, workers: 0, memory: 0, sourceMemory: 0))
     }
 
     @Test("slow sources that were decoded earlier do not get a burst of others refused")
@@ -387,7 +387,7 @@ struct WorkGateTests {
         gate.leave(ticket)
         let last = try await third.value
         for ticket in first + [last] { gate.leave(ticket) }
-        #expect(gate.usage == WorkGate.Usage(sources: 0, waiting: 0, workers: 0, memory: 0, sourceMemory: 0))
+        #expect(gate.usage == (sources: 0, waiting: 0, workers: 0, memory: 0, sourceMemory: 0))
     }
 
     @Test("one source may be larger than the memory for sources; the next one does not fit beside it")
@@ -406,7 +406,7 @@ struct WorkGateTests {
         let ticket = try await third.value
         gate.leave(ticket)
         gate.leave(first)
-        #expect(gate.usage == WorkGate.Usage(sources: 0, waiting: 0, workers: 0, memory: 0, sourceMemory: 0))
+        #expect(gate.usage == (sources: 0, waiting: 0, workers: 0, memory: 0, sourceMemory: 0))
     }
 
     @Test("a source that turns out large is refused if the others alone take too much memory")
@@ -441,7 +441,7 @@ struct WorkGateTests {
             return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }
         #expect(outcomes > 0)
-        #expect(gate.usage == WorkGate.Usage(sources: 0, waiting: 0, workers: 0, memory: 0, sourceMemory: 0))
+        #expect(gate.usage == (sources: 0, waiting: 0, workers: 0, memory: 0, sourceMemory: 0))
     }
 }
 

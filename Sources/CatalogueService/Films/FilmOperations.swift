@@ -15,16 +15,6 @@ package final class FilmOperations: Sendable {
     /// Held while an uploaded picture is decoded, which takes up to some hundred megabytes.
     private let decoding = Lock(())
 
-    /// What a change does with the film's poster.
-    package enum Poster: Sendable {
-        /// The member `poster` of the document is its address; without one the film has no poster.
-        case asDocument
-        /// A stored poster stays, unless the document has an address.
-        case keep
-        /// The bytes of a picture are checked and stored.
-        case upload([UInt8])
-    }
-
     /// - Parameters:
     ///   - keepsMetadata: whether uploaded posters keep Exif with its positions, texts and other metadata.
     ///   - takesFiles: whether films may name files of this machine. Clients on the network may not.
@@ -43,16 +33,11 @@ package final class FilmOperations: Sendable {
         try run { try library.films(query, ifAtMost: bytes) }
     }
 
-    /// The film with an id.
-    package func film(_ id: String) throws(FilmError) -> StoredFilm {
-        try found(id) { try library.film(id) }
-    }
-
     /// One vote, and its film.
     package func rating(of id: String, by rater: String) throws(FilmError) -> (
         value: Double, film: StoredFilm
     ) {
-        let film = try film(id)
+        let film = try library.existingFilm(id)
         guard let value = try run({ try library.rating(of: id, by: rater) }) else {
             throw .noRating(id: id, rater: rater)
         }
@@ -84,15 +69,18 @@ package final class FilmOperations: Sendable {
     }
 
     /// Replaces a film, or adds it under this id. Its votes stay.
-    /// - Parameter condition: called with the present film; throws to prevent the change.
+    /// - Parameters:
+    ///   - upload: another poster. Default: nil, the address in the document, or none.
+    ///   - keepsPoster: whether a stored poster stays, unless the document has an address. Default: no.
+    ///   - condition: called with the present film; throws to prevent the change.
     package func replace(
-        _ id: String, with document: FilmDocument, poster: Poster = .asDocument,
+        _ id: String, with document: FilmDocument, poster upload: [UInt8]? = nil, keepsPoster: Bool = false,
         if condition: (StoredFilm?) throws(FilmError) -> Void = { _ in }
     ) throws(FilmError) -> (film: StoredFilm, isNew: Bool) {
         try Self.check(id: id)
         // The addresses are checked below, with those of the present film: they may stay.
         if !document.problems.isEmpty { throw .invalid(document.problems) }
-        let poster = try change(poster)
+        let poster = try change(upload, orElse: keepsPoster ? .keep : .asDocument)
         return try run {
             try library.replace(id, with: document, poster: poster) { existing in
                 try condition(existing)
@@ -110,7 +98,7 @@ package final class FilmOperations: Sendable {
         if condition: (StoredFilm) throws(FilmError) -> Void = { _ in }
     ) throws(FilmError) -> StoredFilm {
         let isRemoved = patch["poster"]?.isNull == true
-        let poster = try change(upload.map(Poster.upload) ?? (isRemoved ? .asDocument : .keep))
+        let poster = try change(upload, orElse: isRemoved ? .asDocument : .keep)
         let members = JSONText(members: patch.members)
         return try found(id) {
             try library.update(id, poster: poster) { existing in
@@ -137,7 +125,7 @@ package final class FilmOperations: Sendable {
         of id: String, _ bytes: [UInt8], if condition: (StoredFilm) throws(FilmError) -> Void = { _ in }
     ) throws(FilmError) -> (film: StoredFilm, isNew: Bool) {
         // A picture is decoded only for a film that exists.
-        _ = try film(id)
+        _ = try library.existingFilm(id)
         let poster = try checked(bytes)
         var isNew = true
         let film = try found(id) {
@@ -228,12 +216,10 @@ package final class FilmOperations: Sendable {
         return WebOrigin("http:" + text) == nil
     }
 
-    private func change(_ poster: Poster) throws(FilmError) -> PosterChange {
-        switch poster {
-        case .asDocument: .asDocument
-        case .keep: .keep
-        case .upload(let bytes): .store(try checked(bytes))
-        }
+    private func change(
+        _ upload: [UInt8]?, orElse other: PosterChange
+    ) throws(FilmError) -> PosterChange {
+        if let upload { .store(try checked(upload)) } else { other }
     }
 
     /// The most bytes of an uploaded poster. Of pixels it may have as many as pictures are made of.
@@ -271,6 +257,15 @@ package final class FilmOperations: Sendable {
         } catch {
             throw FilmError(error)
         }
+    }
+}
+
+extension FilmLibrary {
+    /// The film with an id.
+    /// - Throws: `.noFilm` if there is none.
+    package func existingFilm(_ id: String) throws(FilmError) -> StoredFilm {
+        do { if let film = try film(id) { return film } } catch { throw FilmError(error) }
+        throw .noFilm(id: id)
     }
 }
 

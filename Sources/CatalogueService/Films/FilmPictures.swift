@@ -2,6 +2,7 @@ import FilmSources
 import HTTPSemantics
 import HTTPServer
 import ImageCodecs
+import LazyImages
 package import PictureServer
 import PictureService
 
@@ -27,7 +28,7 @@ extension FilmService {
         }
         // Read before the film, as for all kept answers.
         let (state, key) = (try library.state, answerKey(call.head, call.access))
-        let film = try operations.film(id)
+        let film = try library.existingFilm(id)
         guard let original = original(of: film, pictures) else { throw FilmError.noPoster(id: id) }
         let admission = pictures.service.admit(call.head, recipe, of: original, from: call.peer)
         // The picture of a poster in the library is the same until the library changes.
@@ -44,7 +45,7 @@ extension FilmService {
 
     /// Answers a request for a poster at a web address that may be fetched; nil for all other posters.
     func admitFetchedPoster(of id: String, _ call: ServiceCall) throws -> Admission? {
-        let film = try operations.film(id)
+        let film = try library.existingFilm(id)
         guard let pictures, let original = original(of: film, pictures), let source = original.source,
             pictures.service.rules.offersOriginal(of: source)
         else { return nil }
@@ -75,7 +76,7 @@ extension FilmService {
 extension FilmService {
     /// The stored poster, byte for byte, or a redirect to a poster elsewhere, if its host is allowed.
     func poster(of id: String, _ call: ServiceCall) throws -> HTTPResponse {
-        switch try operations.film(id).poster {
+        switch try library.existingFilm(id).poster {
         case .none: throw FilmError.noPoster(id: id)
         case .address(let address):
             guard let location = Self.location(address, of: id, call.toRoot) else {
@@ -133,7 +134,7 @@ extension FilmService {
         {
             return
         }
-        let host = PictureRules.Source(origin)?.text ?? origin.host
+        let host = FetchSource(origin)?.text ?? origin.host
         throw FilmRefusal(
             .forbidden,
             "the poster is at \(host), where this service sends nobody; "

@@ -75,7 +75,7 @@ extension FilmService {
     /// One film.
     func film(_ id: String, _ call: ServiceCall, _ rendering: Rendering) throws -> HTTPResponse {
         if let limit = rendering.limit(.json), try library.size(of: id) ?? 0 > limit { throw NotQuick() }
-        let film = try operations.film(id)
+        let film = try library.existingFilm(id)
         // A page also shows the library's own members.
         return call.format == .html ? try page(film, call, try library.revision) : response(film, call)
     }

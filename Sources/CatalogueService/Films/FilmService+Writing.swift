@@ -26,10 +26,9 @@ extension FilmService {
     func replace(_ id: String, _ call: ServiceCall, _ body: [UInt8]) throws -> HTTPResponse {
         let incoming = try IncomingFilm(body, try FilmContent(call), isChange: false)
             .addressed(to: id, toRoot: call.toRoot)
-        let poster =
-            incoming.upload.map(FilmOperations.Poster.upload) ?? (incoming.keepsPoster ? .keep : .asDocument)
         let (film, isNew) = try operations.replace(
-            id, with: incoming.document, poster: poster, if: call.checkConditions(on:))
+            id, with: incoming.document, poster: incoming.upload, keepsPoster: incoming.keepsPoster,
+            if: call.checkConditions(on:))
         return response(film, call, status: isNew ? .created : .ok)
     }
 

@@ -62,7 +62,7 @@ package final class FilmService: HTTPHandler {
             guard call.method != "OPTIONS" else { return .answer(answer(call, .none)) }
             guard !call.isRead else {
                 if let picture = try admitPicture(call) { return picture }
-                return call.isKept ? read(call) : handle(call, bodyLimit: Self.ignoredBody)
+                return call.route.resource.isKept ? read(call) : handle(call, bodyLimit: Self.ignoredBody)
             }
             if call.route == .login {
                 try gate.checkSite(call.fields)
@@ -78,7 +78,7 @@ package final class FilmService: HTTPHandler {
             return handle(call, bodyLimit: try checkBody(call))
         } catch {
             var response = error.response(to: call.head)
-            response.route = call.route.label
+            response.route = call.route.resource.label
             return .answer(response)
         }
     }
@@ -87,7 +87,8 @@ package final class FilmService: HTTPHandler {
         .handle(bodyLimit: bodyLimit) { [self] body in
             if call.route == .soap, call.method == "POST" { return labelled(soap(call, body), call) }
             let answer = answer(call, body)
-            return !call.isKept || !call.isRead ? renewed(answer, call) : sent(KeptAnswer(answer), call)
+            return !call.route.resource.isKept || !call.isRead
+                ? renewed(answer, call) : sent(KeptAnswer(answer), call)
         }
     }
 
@@ -200,7 +201,7 @@ package final class FilmService: HTTPHandler {
 
     private func labelled(_ response: HTTPResponse, _ call: ServiceCall) -> HTTPResponse {
         var response = response
-        response.route = call.route.label
+        response.route = call.route.resource.label
         if !call.isRead { response.writer = call.writer }
         return response
     }
@@ -209,7 +210,7 @@ package final class FilmService: HTTPHandler {
         _ call: ServiceCall, _ body: RequestBody, _ rendering: Rendering = .whole
     ) throws -> HTTPResponse {
         switch (call.route, call.method) {
-        case (_, "OPTIONS"), (.service, _): options(call)
+        case (_, "OPTIONS"), (.service, _): call.options
         case (.soap, _): try soapDescription(call)
         case (.list, "POST"): try create(call, try body.bytes())
         case (.list, _): try list(call, rendering)
@@ -265,18 +266,6 @@ package final class FilmService: HTTPHandler {
             throw FilmRefusal(.contentTooLarge, "the body must have at most \(allowed) bytes")
         }
         return allowed
-    }
-
-    private func options(_ call: ServiceCall) -> HTTPResponse {
-        let methods = call.route.methods(isWritable: configuration.isWritable)
-        var response = HTTPResponse(status: .noContent, fields: ["Allow": methods.joined(separator: ", ")])
-        for method in ["POST", "PATCH"] where methods.contains(method) {
-            let accepted =
-                call.route == .soap
-                ? ["Accept-Post": SoapEnvelope.mediaType] : FilmContent.accepted(method)
-            for field in accepted.fields { response.fields.append(field) }
-        }
-        return response
     }
 }
 

@@ -8,7 +8,6 @@ import SystemSupport
 /// One rendered answer: the whole answer of 200, without regard to a request's conditions.
 final class KeptAnswer: Sendable {
     private let response: HTTPResponse
-    private let entityTag: String?
     private let whenSent: (@Sendable () -> Void)?
 
     /// - Parameter whenSent: called each time the answer is sent. Default: nil, nothing.
@@ -17,7 +16,6 @@ final class KeptAnswer: Sendable {
         var response = response
         response.prepare()
         self.response = response
-        entityTag = response.fields["etag"]
     }
 
     /// In bytes; about 2 KiB are the fields and the objects.
@@ -28,25 +26,12 @@ final class KeptAnswer: Sendable {
     func answer(to head: RequestHead) -> HTTPResponse {
         guard isWhole else { return response }
         whenSent?()
-        let conditions = Preconditions(head.fields, isRead: true, entityTag: entityTag)
-        switch conditions.outcome {
-        case .failed:
-            return FilmRefusal(ServiceCall.failedCondition(head.fields, isThere: true)).response(to: head)
-        case .notModified:
-            // Section 15.4.5: the fields of the 200 answer that caches use.
-            var fields = HeaderFields()
-            for name in ["ETag", "Vary", "Cache-Control"] { fields[name] = response.fields[name] }
-            var answer = HTTPResponse(status: .notModified, fields: fields)
-            answer.route = response.route
-            return answer
-        case .proceed:
-            guard head.fields["range"] != nil, response.fields["accept-ranges"] != nil else {
-                return response
-            }
-            return response.part(for: head, conditions) {
-                FilmRefusal(.rangeNotSatisfiable, "the content has \(response.body.count) bytes").response(
-                    to: head)
-            }
+        return response.answer(to: head, now: WallClock.system.seconds) { status in
+            let refusal =
+                status == .preconditionFailed
+                ? FilmRefusal(ServiceCall.failedCondition(head.fields, isThere: true))
+                : FilmRefusal(status, "the content has \(response.body.count) bytes")
+            return refusal.response(to: head)
         }
     }
 }

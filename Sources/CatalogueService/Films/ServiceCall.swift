@@ -79,7 +79,7 @@ struct ServiceCall: Sendable {
             format = try Self.format(head, route, ending, isWritable: configuration.isWritable)
         } catch {
             var refusal = error
-            refusal.route = route.label
+            refusal.route = route.resource.label
             throw refusal
         }
     }
@@ -87,29 +87,30 @@ struct ServiceCall: Sendable {
     private static func format(
         _ head: RequestHead, _ route: ServiceRoute, _ ending: FilmFormat?, isWritable: Bool
     ) throws(FilmRefusal) -> FilmFormat {
-        switch route {
-        case .image, .file: return .json
-        default: break
-        }
+        if route == .file { return .json }
         let methods = route.methods(isWritable: isWritable)
         guard methods.contains(head.method) else {
             let isReadOnly = route.methods(isWritable: true).contains(head.method)
             throw .methodNotAllowed(head.method, isReadOnly: isReadOnly, allowed: methods)
         }
-        let offers = route.formats(isRead: head.isRead)
+        let offers = head.isRead ? route.resource.reads : route.resource.answers
         if let format = FilmFormat.negotiated(ending, head.fields, among: offers) { return format }
         // An answer without a film: Accept does not matter.
-        if ["DELETE", "OPTIONS"].contains(head.method) || !route.hasFilms { return .json }
+        if ["DELETE", "OPTIONS"].contains(head.method) || !route.resource.hasFilms { return .json }
         let types = offers.map(\.mediaType).joined(separator: ", ")
         throw FilmRefusal(.notAcceptable, "available only as \(types)")
     }
 
-    /// Whether the answer to a read is kept.
-    var isKept: Bool {
-        switch route {
-        case .list, .top, .film, .poster, .soap, .style: true
-        case .service, .picture, .rating, .form, .login, .image, .file: false
+    /// The answer to OPTIONS.
+    var options: HTTPResponse {
+        let methods = route.methods(isWritable: access != .reading)
+        var response = HTTPResponse(status: .noContent, fields: ["Allow": methods.joined(separator: ", ")])
+        for method in ["POST", "PATCH"] where methods.contains(method) {
+            let accepted =
+                route == .soap ? ["Accept-Post": SoapEnvelope.mediaType] : FilmContent.accepted(method)
+            for field in accepted.fields { response.fields.append(field) }
         }
+        return response
     }
 
     /// Whether the request needs a body.
@@ -124,17 +125,14 @@ struct ServiceCall: Sendable {
     }
 
     /// Checks the conditions of a write (RFC 9110 section 13). Those of a read are checked where its answer is sent.
-    /// - Parameter film: the present film; nil if there is none. Its tags of every format and coding count.
-    static func checkConditions(_ fields: HeaderFields, on film: StoredFilm?) throws(FilmError) {
-        let tags = film.map { film in
-            FilmFormat.allCases.flatMap { ContentCoding.entityTags(entityTag(film.revision, $0)) }
-        }
-        try checkConditions(fields, tags: tags)
+    /// - Parameter film: the present film; nil if there is none.
+    func checkConditions(on film: StoredFilm?) throws(FilmError) {
+        try Self.checkConditions(fields, tags: film.map(Self.entityTags))
     }
 
-    /// The same for this request.
-    func checkConditions(on film: StoredFilm?) throws(FilmError) {
-        try Self.checkConditions(fields, on: film)
+    /// A film's tags in every format and coding.
+    static func entityTags(_ film: StoredFilm) -> [String] {
+        FilmFormat.allCases.flatMap { ContentCoding.entityTags(entityTag(film.revision, $0)) }
     }
 
     /// Checks the conditions of a write on a resource with these entity tags; nil if it does not exist.

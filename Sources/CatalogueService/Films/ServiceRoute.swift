@@ -37,54 +37,46 @@ enum ServiceRoute: Hashable, Sendable {
     case file
 
     /// The most films of a ranking. More are read page by page.
-    fileprivate static let maximumTop = 10_000
+    private static let maximumTop = 10_000
+
+    /// What is at the path.
+    var resource: ServiceResource {
+        switch self {
+        case .service: .init(label: .other)
+        case .list: .init(label: .films, writes: ["POST"], isKept: true)
+        case .top: .init(label: .top, isKept: true)
+        case .film: .init(label: .film, writes: ["PUT", "PATCH", "DELETE"], isKept: true)
+        case .poster: .init(label: .poster, writes: ["PUT", "DELETE"], hasFilms: false, isKept: true)
+        case .picture: .init(label: .picture, hasFilms: false)
+        case .rating: .init(label: .rating, writes: ["PUT", "DELETE"], reads: FilmFormat.ofPrograms)
+        case .soap: .init(label: .soap, writes: ["POST"], hasFilms: false, isKept: true)
+        case .form, .login: .init(label: .form, writes: ["POST"], reads: [.html], answers: [.html])
+        case .style: .init(label: .style, hasFilms: false, isKept: true)
+        case .image: .init(label: .picture, hasFilms: false)
+        case .file: .init(label: .other, hasFilms: false)
+        }
+    }
 
     /// The methods of the resource, in the order of Allow.
     func methods(isWritable: Bool) -> [String] {
-        let reads = ["GET", "HEAD", "OPTIONS"]
         // A SOAP message that only reads is sent by POST too.
-        if self == .soap { return reads + ["POST"] }
-        guard isWritable else { return reads }
-        return switch self {
-        case .service, .top, .picture, .soap, .style, .image, .file: reads
-        case .list, .form, .login: reads + ["POST"]
-        case .film: reads + ["PUT", "PATCH", "DELETE"]
-        case .poster, .rating: reads + ["PUT", "DELETE"]
-        }
+        ["GET", "HEAD", "OPTIONS"] + (isWritable || self == .soap ? resource.writes : [])
     }
+}
 
+/// A row of the table of resources.
+struct ServiceResource {
     /// The route's label in the metrics.
-    var label: HTTPRoute {
-        switch self {
-        case .service, .image, .file: .other
-        case .list: .films
-        case .top: .top
-        case .film: .film
-        case .poster: .poster
-        case .picture: .picture
-        case .rating: .rating
-        case .soap: .soap
-        case .form, .login: .form
-        case .style: .style
-        }
-    }
-
-    /// The formats of the resource's answers. HTML is only for reading; forms are for writing.
-    func formats(isRead: Bool) -> [FilmFormat] {
-        switch self {
-        case .form, .login: [.html]
-        case .rating: FilmFormat.ofPrograms
-        default: isRead ? FilmFormat.allCases : FilmFormat.ofPrograms
-        }
-    }
-
+    let label: HTTPRoute
+    /// The methods that change it.
+    var writes: [String] = []
+    /// The formats of answers to reads and to writes. HTML is only for reading; forms are for writing.
+    var reads = FilmFormat.allCases
+    var answers = FilmFormat.ofPrograms
     /// Whether answers have films, in the format that the client wants.
-    var hasFilms: Bool {
-        switch self {
-        case .poster, .picture, .soap, .style, .image, .file: false
-        default: true
-        }
-    }
+    var hasFilms = true
+    /// Whether the answer to a read is kept in memory.
+    var isKept = false
 }
 
 extension ServiceRoute {
@@ -110,7 +102,7 @@ extension ServiceRoute {
         case 3 where id == "top":
             let (name, ending) = FilmFormat.split(segments[2])
             guard name.utf8.allSatisfy(\.isDigit), let count = Int(name),
-                (1...ServiceRoute.maximumTop).contains(count)
+                (1...maximumTop).contains(count)
             else { return (.file, nil) }
             return (.top(count), ending)
         case 3 where segments[2] == "poster": return (.poster(of: id), nil)

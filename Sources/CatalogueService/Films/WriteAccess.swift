@@ -3,6 +3,7 @@ import HTTPSemantics
 import HTTPServer
 import Hashing
 package import LazyImages
+package import PictureServer
 import SystemSupport
 
 /// Who may change films: programs that send a token, and browsers with a session cookie.
@@ -128,22 +129,17 @@ package final class WriteAccess: Sendable {
 ///
 /// Another site's page can make a browser send requests in its user's name. If its own name is bound to this machine's
 /// address (DNS rebinding), the name in Host shows it. Origin and Sec-Fetch-Site show that another site's page writes.
-struct RequestGate: Sendable {
+final class RequestGate: Sendable {
     let configuration: FilmServiceConfiguration
     /// Nil if there is no library to write to.
     let ended: EndedSessions?
-    /// Accepted hosts in their usual spelling, which is compared before anything is parsed.
-    private let usualHosts: [String]
+    /// Accepted values of Host, so that each is parsed once.
+    private let accepted = Lock<Set<String>>([])
+    private static let mostHosts = 64
 
     init(configuration: FilmServiceConfiguration, ended: EndedSessions? = nil) {
         self.configuration = configuration
         self.ended = ended
-        let names =
-            ["127.0.0.1", "localhost", "::1"] + configuration.publicAddresses.map(\.origin.host)
-            + configuration.listeningHosts.filter {
-                HostAndPort(FilmServiceConfiguration.bracketed($0)) != nil
-            }
-        usualHosts = names.map(FilmServiceConfiguration.bracketed)
     }
 
     /// Reads a request whose Host was checked.
@@ -171,23 +167,14 @@ struct RequestGate: Sendable {
     }
 
     private func checkHost(_ text: String) throws(FilmRefusal) {
-        if isUsual(text) { return }
+        if accepted.withLock({ $0.contains(text) }) { return }
         guard let name = HostAndPort(text) else { throw FilmRefusal(.badRequest, "bad Host") }
         guard isAccepted(name) else {
             throw FilmRefusal(
                 .forbidden,
                 "the host \(name.host) is unknown; start with --public-url http://\(text) to serve it")
         }
-    }
-
-    private func isUsual(_ text: String) -> Bool {
-        usualHosts.contains { host in
-            guard text.utf8.starts(with: host.utf8) else { return false }
-            let port = text.utf8.dropFirst(host.utf8.count)
-            return port.isEmpty
-                || port.first == UInt8(ascii: ":") && port.count <= 6
-                    && port.dropFirst().allSatisfy(\.isDigit)
-        }
+        accepted.withLock { if $0.count < Self.mostHosts { $0.insert(text) } }
     }
 
     private func isAccepted(_ name: HostAndPort) -> Bool {
@@ -270,49 +257,27 @@ package enum TokenFile {
     /// The fewest characters of a token: 22 in base64 are 128 bits, which nobody can guess.
     package static let minimumLength = 22
 
-    /// Why a token file is invalid. Lines count from 1. No error contains a token.
-    package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        case notUTF8
-        case empty
-        case tooShort(line: Int)
-        case malformed(line: Int)
-
-        package var description: String {
-            switch self {
-            case .notUTF8: "the file is not text in UTF-8"
-            case .empty: "no token; write one on a line, for example from `openssl rand -base64 24`"
-            case .tooShort(let line):
-                "line \(line): a token has at least \(TokenFile.minimumLength) characters, for example from `openssl rand -base64 24`"
-            case .malformed(let line): "line \(line): a token has only letters, digits and -._~+/="
-            }
-        }
-    }
-
     /// The most bytes of a token's name in logs.
     private static let longestName = 64
 
     /// The tokens of a file.
-    package static func tokens(in bytes: [UInt8]) throws(Failure) -> [WriteAccess.Token] {
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw .notUTF8 }
-        var tokens: [WriteAccess.Token] = []
-        var name = ""
-        let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        for (index, line) in lines.enumerated() {
-            var token = line.drop(while: \.isBlank)
-            while let last = token.last, last.isBlank || last == 0x0D { token.removeLast() }
-            guard let first = token.first, first != UInt8(ascii: "#") else {
-                let comment = String(Substring(token)).drop { $0 == "#" || $0 == " " }
-                name = comment.utf8.count <= longestName ? String(comment) : ""
-                continue
+    package static func tokens(in bytes: [UInt8]) throws(ListFile.Fault) -> [WriteAccess.Token] {
+        var count = 0
+        return try ListFile.values(
+            of: bytes, ifNone: "no token; write one on a line, for example from `openssl rand -base64 24`"
+        ) { entry throws(ListFile.Fault) in
+            count += 1
+            guard entry.words.count == 1, BearerToken.isWellFormed(entry.words[0]) else {
+                throw ListFile.Fault("a token has only letters, digits and -._~+/=")
             }
-            let value = String(Substring(token))
-            guard BearerToken.isWellFormed(value) else { throw .malformed(line: index + 1) }
-            guard token.count >= minimumLength else { throw .tooShort(line: index + 1) }
-            tokens.append(
-                WriteAccess.Token(name: name.isEmpty ? "token \(tokens.count + 1)" : name, value: value))
-            name = ""
+            guard entry.words[0].utf8.count >= minimumLength else {
+                throw ListFile.Fault(
+                    "a token has at least \(minimumLength) characters, for example from `openssl rand -base64 24`"
+                )
+            }
+            let hasName = !entry.comment.isEmpty && entry.comment.utf8.count <= longestName
+            return WriteAccess.Token(
+                name: hasName ? entry.comment : "token \(count)", value: entry.words[0])
         }
-        guard !tokens.isEmpty else { throw .empty }
-        return tokens
     }
 }

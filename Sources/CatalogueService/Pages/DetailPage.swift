@@ -30,9 +30,7 @@ struct DetailPage {
         if let genres = movie?.genres, !genres.isEmpty {
             html.element("p", ["class": "genres"]) { html in
                 for genre in genres {
-                    html.element(
-                        "a", ["href": "\(page.films)?q=\(PercentEncoding.encoded(genre))", "dir": "auto"],
-                        text: genre)
+                    html.link("\(page.films)?q=\(PercentEncoding.encoded(genre))", genre, ["dir": "auto"])
                     html.text(" ")
                 }
             }
@@ -75,8 +73,8 @@ struct DetailPage {
             html.element("button", text: "Rate")
         }
         html.element("p", ["class": "actions"]) { html in
-            html.element("a", ["class": "button", "href": "\(address)/edit"], text: "Edit")
-            html.element("a", ["class": "button", "href": "\(address)/remove"], text: "Remove")
+            html.link("\(address)/edit", "Edit", class: "button")
+            html.link("\(address)/remove", "Remove", class: "button")
         }
     }
 }

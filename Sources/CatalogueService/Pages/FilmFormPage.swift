@@ -12,7 +12,7 @@ struct FilmFormPage {
 
     /// The form for adding or editing a film.
     var html: [UInt8] {
-        sheet { html in
+        page.sheet(form.fault) { html in
             html.element(
                 "form",
                 ["class": "fields", "method": "post", "action": action, "enctype": "multipart/form-data"]
@@ -31,24 +31,11 @@ struct FilmFormPage {
     /// Asks whether to remove a film.
     /// - Parameter question: the question, with everything that will be removed.
     func removal(_ question: String) -> [UInt8] {
-        sheet { html in
+        page.sheet(form.fault) { html in
             html.element("p", ["dir": "auto"], text: question)
             html.element("form", ["method": "post", "action": action]) { html in
                 revision(&html)
                 buttons("Remove", "button danger", &html)
-            }
-        }
-    }
-
-    /// The page with its heading, the fault of the form, and the content.
-    private func sheet(_ content: (inout HTML) -> Void) -> [UInt8] {
-        page.html { html in
-            html.element("div", ["class": "sheet"]) { html in
-                html.element("h1", ["dir": "auto"], text: page.title ?? "")
-                if let fault = form.fault {
-                    html.element("p", ["class": "alert", "role": "alert", "dir": "auto"], text: fault)
-                }
-                content(&html)
             }
         }
     }
@@ -86,7 +73,7 @@ struct FilmFormPage {
     private func buttons(_ label: String, _ style: String, _ html: inout HTML) {
         html.element("p", ["class": "actions"]) { html in
             html.element("button", ["class": style], text: label)
-            html.element("a", ["class": "button quiet", "href": back], text: "Cancel")
+            html.link(back, "Cancel", class: "button quiet")
         }
     }
 }

@@ -73,7 +73,7 @@ extension FilmService {
         guard case .change(let change, let id) = form else {
             return try sheet(nil, sent ?? SentForm(), call, status)
         }
-        let film = try operations.film(id)
+        let film = try library.existingFilm(id)
         var fields = sent ?? SentForm(film)
         fields.revision = "\(film.revision)"
         switch change {
@@ -106,7 +106,7 @@ extension FilmService {
 
     /// Changes only the members that the person has edited.
     private func edit(_ id: String, _ sent: FilmForm, _ fields: SentForm) throws {
-        let shown = SentForm(try operations.film(id))
+        let shown = SentForm(try library.existingFilm(id))
         var incoming = try Self.film(sent, isChange: true)
         for member in FilmMember.form where fields.values[member.name] == shown.values[member.name] {
             incoming.document[member.name] = nil

@@ -46,6 +46,13 @@ struct HTML: Sendable {
         element(name, attributes) { $0.text(text) }
     }
 
+    /// A link.
+    mutating func link(
+        _ address: String, _ text: String, class style: String? = nil, _ attributes: Attributes = [:]
+    ) {
+        element("a", ["class": style, "href": address] + attributes, text: text)
+    }
+
     /// An element that is always empty, such as `img`.
     mutating func void(_ name: StaticString, _ attributes: Attributes = [:]) {
         raw("<")

@@ -15,31 +15,27 @@ struct LoginPage {
     let fault: String?
 
     var html: [UInt8] {
-        page.html { html in
-            html.element("div", ["class": "sheet"]) { html in
-                html.element("h1", text: page.title ?? "")
-                if let fault { html.element("p", ["class": "alert", "role": "alert"], text: fault) }
-                html.element(
-                    "p",
-                    text:
-                        "Changing films needs a token. `marquee token` prints it on the machine of the service; for a service with a token file its operator has one for you."
-                )
-                html.element("form", ["class": "fields", "method": "post", "action": "\(page.toRoot)login"]) {
-                    html in
-                    html.void("input", ["type": "hidden", "name": "to", "value": destination])
-                    html.element("div", ["class": "field"]) { html in
-                        html.element("label", ["for": "token"], text: "Token")
-                        html.void(
-                            "input",
-                            [
-                                "type": "password", "id": "token", "name": "token", "required": "",
-                                "autocomplete": "current-password", "spellcheck": "false",
-                            ])
-                    }
-                    html.element("p", ["class": "actions"]) { html in
-                        html.element("button", ["class": "button"], text: "Sign in")
-                        html.element("a", ["class": "button quiet", "href": page.home], text: "Cancel")
-                    }
+        page.sheet(fault) { html in
+            html.element(
+                "p",
+                text:
+                    "Changing films needs a token. `marquee token` prints it on the machine of the service; for a service with a token file its operator has one for you."
+            )
+            html.element("form", ["class": "fields", "method": "post", "action": "\(page.toRoot)login"]) {
+                html in
+                html.void("input", ["type": "hidden", "name": "to", "value": destination])
+                html.element("div", ["class": "field"]) { html in
+                    html.element("label", ["for": "token"], text: "Token")
+                    html.void(
+                        "input",
+                        [
+                            "type": "password", "id": "token", "name": "token", "required": "",
+                            "autocomplete": "current-password", "spellcheck": "false",
+                        ])
+                }
+                html.element("p", ["class": "actions"]) { html in
+                    html.element("button", ["class": "button"], text: "Sign in")
+                    html.link(page.home, "Cancel", class: "button quiet")
                 }
             }
         }
@@ -135,15 +131,10 @@ struct SessionCookie {
 
     /// The cookie's value in a request; nil if it is absent.
     func value(in fields: HeaderFields) -> String? {
-        for line in fields.values(of: "cookie") {
-            for pair in line.split(separator: ";") {
-                let pair = FieldList.trimmed(pair)
-                if pair.hasPrefix(name), pair.dropFirst(name.count).first == "=" {
-                    return String(pair.dropFirst(name.count + 1))
-                }
-            }
+        let pairs = fields.values(of: "cookie").flatMap {
+            $0.split(separator: ";").map { FieldList.trimmed($0) }
         }
-        return nil
+        return pairs.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
     }
 
     /// The field that sets the cookie until the browser ends; with nil the field that removes it.

@@ -37,10 +37,23 @@ struct Page {
         HTML.page { html in
             html.element("head") { head(&$0) }
             html.element("body") { html in
-                html.element("a", ["class": "skip", "href": "#main"], text: "Skip to the films")
+                html.link("#main", "Skip to the films", class: "skip")
                 masthead(&html)
                 html.element("main", ["id": "main"], content)
                 foot(&html)
+            }
+        }
+    }
+
+    /// The page of a form: its heading, what is wrong, and the content.
+    func sheet(_ fault: String?, _ content: (inout HTML) -> Void) -> [UInt8] {
+        html { html in
+            html.element("div", ["class": "sheet"]) { html in
+                html.element("h1", ["dir": "auto"], text: title ?? "")
+                if let fault {
+                    html.element("p", ["class": "alert", "role": "alert", "dir": "auto"], text: fault)
+                }
+                content(&html)
             }
         }
     }
@@ -64,15 +77,15 @@ struct Page {
     private func masthead(_ html: inout HTML) {
         html.element("header", ["class": "masthead"]) { html in
             html.element(title == nil ? "h1" : "p", ["class": "name"]) { html in
-                html.element("a", ["href": home, "dir": "auto"], text: name)
+                html.link(home, name, ["dir": "auto"])
             }
             html.element("nav", ["aria-label": "Pages"]) { html in
-                html.element("a", ["href": films], text: "All films")
-                html.element("a", ["href": "\(films)/top3"], text: "Top 3")
+                html.link(films, "All films")
+                html.link("\(films)/top3", "Top 3")
                 switch access {
                 case .reading: break
-                case .login: html.element("a", ["href": "\(toRoot)login"], text: "Sign in")
-                case .forms: html.element("a", ["href": "\(toRoot)add"], text: "Add a film")
+                case .login: html.link("\(toRoot)login", "Sign in")
+                case .forms: html.link("\(toRoot)add", "Add a film")
                 }
             }
             html.element("form", ["class": "search", "role": "search", "action": films]) { html in
@@ -93,12 +106,11 @@ struct Page {
             if let alternate {
                 html.text("For programs: ")
                 for format in [FilmFormat.json, .xml] {
-                    html.element(
-                        "a", ["href": "\(alternate).\(format.rawValue)"], text: format.rawValue.uppercased())
+                    html.link("\(alternate).\(format.rawValue)", format.rawValue.uppercased())
                     html.text(" ")
                 }
             } else {
-                html.element("a", ["href": home], text: "All films")
+                html.link(home, "All films")
             }
             if access == .forms(isSignedIn: true) { signOut(&html) }
         }
@@ -170,9 +182,9 @@ struct ProblemPage {
                 }
                 html.element("p", text: advice)
                 if problem.status == .unauthorized, page.access == .login {
-                    html.element("a", ["class": "button", "href": "\(page.toRoot)login"], text: "Sign in")
+                    html.link("\(page.toRoot)login", "Sign in", class: "button")
                 }
-                html.element("a", ["class": "button", "href": page.home], text: "All films")
+                html.link(page.home, "All films", class: "button")
             }
         }
     }

@@ -52,10 +52,7 @@ struct WallPage {
         html.element("nav", ["class": "orders", "aria-label": "Order"]) { html in
             for sort in FilmQuery.Sort.allCases {
                 let isThis = sort == query.sort
-                html.element(
-                    "a",
-                    ["href": address(sort: sort), "aria-current": isThis ? "true" : nil],
-                    text: Self.name(sort))
+                html.link(address(sort: sort), Self.name(sort), ["aria-current": isThis ? "true" : nil])
             }
         }
     }
@@ -73,8 +70,7 @@ struct WallPage {
         html.element("nav", ["class": "letters", "aria-label": "Titles by letter"]) { html in
             for letter in "abcdefghijklmnopqrstuvwxyz" {
                 let start = FilmQuery.start(ofTitles: String(letter))
-                html.element(
-                    "a", ["href": address(sort: .title, place: ("after", start))], text: letter.uppercased())
+                html.link(address(sort: .title, place: ("after", start)), letter.uppercased())
             }
         }
     }
@@ -114,7 +110,7 @@ struct WallPage {
                     html.element("bdi", text: query.search)
                 }
             }
-            html.element("a", ["class": "button", "href": page.films], text: "Show all films")
+            html.link(page.films, "Show all films", class: "button")
         }
     }
 
@@ -122,15 +118,12 @@ struct WallPage {
         guard next != nil || previous != nil else { return }
         html.element("nav", ["class": "pages", "aria-label": "More films"]) { html in
             if let previous {
-                html.element("a", ["href": address(sort: query.sort)], text: "First")
-                html.element(
-                    "a", ["rel": "prev", "href": address(sort: query.sort, place: ("before", previous))],
-                    text: "← Previous")
+                html.link(address(sort: query.sort), "First")
+                html.link(
+                    address(sort: query.sort, place: ("before", previous)), "← Previous", ["rel": "prev"])
             }
             if let next {
-                html.element(
-                    "a", ["rel": "next", "href": address(sort: query.sort, place: ("after", next))],
-                    text: "Next →")
+                html.link(address(sort: query.sort, place: ("after", next)), "Next →", ["rel": "next"])
             }
         }
     }

@@ -76,7 +76,7 @@ extension FilmService {
                 try Self.query(pageLimit: Self.pageLimit) { name in content.value(name).map { [$0] } ?? [] })
             return Self.text(name, try Self.catalogue(page, named: library.name))
                 + (page.next.map { Self.text("next", $0) } ?? "")
-        case .film: return Self.film(try operations.film(try Self.id(content)), name)
+        case .film: return Self.film(try library.existingFilm(try Self.id(content)), name)
         case .add:
             let film = IncomingFilm(try Self.film(content, keepsNull: false))
             try checkWrite("POST", on: .list, call)
@@ -90,7 +90,7 @@ extension FilmService {
             return Self.film(try operations.change(id, incoming.document, if: condition), name)
         case .rate:
             let id = try rate(content, call)
-            return Self.film(try operations.film(id), name)
+            return Self.film(try library.existingFilm(id), name)
         case .remove:
             let id = try Self.id(content)
             let condition = try Self.condition(content.value("tag"))
@@ -167,7 +167,7 @@ extension FilmService {
             throw FilmRefusal.invalid("tag", "must be that of an earlier answer")
         }
         return { film throws(FilmError) in
-            try ServiceCall.checkConditions(["If-Match": "\"\(tag)\""], on: film)
+            try ServiceCall.checkConditions(["If-Match": "\"\(tag)\""], tags: ServiceCall.entityTags(film))
         }
     }
 

@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 import HTTPSemantics
 
 /// Limits which servers may be fetched from, for services that fetch URLs of strangers. Without it strangers could
@@ -13,12 +13,12 @@ import HTTPSemantics
 /// A guard cannot be combined with a proxy: only the proxy knows the address.
 public struct FetchGuard: Sendable, Hashable {
     /// The allowed ports of a source that names none.
-    private static let defaultPorts = [80, 443]
+    fileprivate static let defaultPorts = [80, 443]
 
     /// The sources by host; nil if any host is allowed.
     private let sources: [String: [FetchSource]]?
     /// The rules for addresses.
-    package let addresses: AddressRules
+    package private(set) var addresses: AddressRules
 
     /// A guard that allows only some hosts.
     /// - Parameters:
@@ -37,9 +37,16 @@ public struct FetchGuard: Sendable, Hashable {
         addresses = AddressRules(allowedNetworks: allowedNetworks)
     }
 
+    /// The same guard with other networks that are not public.
+    package func allowing(_ networks: [AddressRange]) -> FetchGuard {
+        var other = self
+        other.addresses = AddressRules(allowedNetworks: networks)
+        return other
+    }
+
     /// Throws `.addressRefused` if scheme, host or port of `url` are not allowed.
     /// - Parameter allowsInsecureHTTP: whether the policy allows plain http to the URL's host.
-    func check(_ url: URL, allowsInsecureHTTP: Bool) throws(ImageLoadingError) {
+    package func check(_ url: URL, allowsInsecureHTTP: Bool) throws(ImageLoadingError) {
         func refused(_ rule: FetchRule, _ reason: String) -> ImageLoadingError {
             .addressRefused(url: url.displayText, rule: rule, reason: reason)
         }
@@ -47,8 +54,10 @@ public struct FetchGuard: Sendable, Hashable {
         guard ["https", "http"].contains(scheme) else {
             throw refused(.scheme, "only https and http are allowed")
         }
-        guard let authority = Self.authority(of: url, scheme), !authority.contains("@"),
-            let name = HostAndPort(String(authority))
+        guard let authority = Self.authority(of: url, scheme), !authority.contains("@") else {
+            throw refused(.host, "addresses with a user name or a password are not fetched; leave them out")
+        }
+        guard let name = HostAndPort(String(authority))
         else {
             throw refused(.host, "a host and nothing else is allowed between // and the path")
         }
@@ -108,6 +117,20 @@ public struct FetchSource: Sendable, Hashable {
         host = Self.canonical(name.host)
         port = name.port
         allowsInsecureHTTP = scheme == "http://"
+    }
+
+    /// The host of an address, also by plain http; nil for one with an asterisk, which must not become a pattern.
+    package init?(_ origin: WebOrigin) {
+        if origin.host.contains("*") { return nil }
+        host = Self.canonical(origin.host)
+        port = FetchGuard.defaultPorts.contains(origin.port) ? nil : origin.port
+        allowsInsecureHTTP = true
+    }
+
+    /// Host and port, as written in an address.
+    package var text: String {
+        let host = host.contains(":") ? "[\(host)]" : host
+        return port.map { "\(host):\($0)" } ?? host
     }
 
     /// An IPv6 address in its shortest form; other text unchanged.

@@ -410,12 +410,13 @@ extension ServeCommand {
         _ arguments: Arguments, _ reader: SettingsReader, _ limits: DecodingLimits = .standard
     ) async throws -> PictureRules {
         let sources = try arguments.values("source").map { text throws(UsageError) in
-            guard let name = HostAndPort(text), FetchSource(text) != nil else {
+            // Plain http is allowed too: the operator has named the host.
+            guard let source = FetchSource("http://\(text)") else {
                 throw UsageError(
                     "--source needs a host such as images.example.org:8080, or *.example.org for all its "
                         + "subdomains, not \"\(text)\"")
             }
-            return PictureRules.Source(name)
+            return source
         }
         var sizes = arguments.words("sizes")
         if let path = arguments.value("sizes-file") {

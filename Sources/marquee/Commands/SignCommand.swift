@@ -39,15 +39,13 @@ enum SignCommand: Command {
     ) throws(UsageError) -> PictureAddress {
         do {
             let source = try PictureSource(URL.percentEncoded(source))
-            let address = PictureAddress(try PictureRefusal.recipe(recipe), of: source, signedBy: keys)
+            let address = PictureAddress(try PictureFailure.recipe(recipe), of: source, signedBy: keys)
             // The service decides which sources are allowed.
-            let sources = source.origin.flatMap { PictureRules.Source($0) }.map { [$0] } ?? []
+            let sources = source.origin.flatMap { FetchSource($0) }.map { [$0] } ?? []
             try PictureRules(sources: Set(sources), keys: keys).check(address, now: WallClock.system.seconds)
             return address
         } catch .malformedAddress {
             throw UsageError("\"\(source)\" is not an absolute address such as https://example.org/a.jpg")
-        } catch .forbiddenCredentials {
-            throw UsageError("leave out the user name and the password: such addresses are not fetched")
         } catch {
             throw UsageError("\(error)")
         }

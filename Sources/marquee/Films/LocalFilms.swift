@@ -39,7 +39,7 @@ struct LocalFilms: ChangeableFilms {
 
     private func make(_ change: FilmChange, _ picture: [UInt8]?) throws(FilmError) -> FilmClient.Film? {
         switch change {
-        case .read(let id): return FilmClient.Film(try operations.film(id))
+        case .read(let id): return FilmClient.Film(try operations.library.existingFilm(id))
         case .add(var film, _, _):
             let id = film["id"]?.string
             film["id"] = nil

@@ -3,6 +3,7 @@ import TestTraits
 import Testing
 
 @testable import CatalogueService
+import PictureServer
 @testable import HTTPServer
 
 @Suite("Who may read and who may write", .bounded, .ownThread)
@@ -166,12 +167,14 @@ struct RequestGateTests {
                 WriteAccess.Token(name: "token 1", value: token),
                 WriteAccess.Token(name: "laptop", value: token + "2"),
             ])
-        for (text, failure) in [
-            ("# none\n", .empty), ("", .empty), ("\(token)\nshort\n", .tooShort(line: 2)),
-            ("\(token) x", .malformed(line: 1)),
-        ] as [(String, TokenFile.Failure)] {
-            #expect(throws: failure) { try TokenFile.tokens(in: Array(text.utf8)) }
+        for (bytes, reason) in [
+            (Array("# none\n".utf8), "no token; write one on a line"), ([], "no token; "),
+            (Array("\(token)\nshort\n".utf8), "line 2: a token has at least 22 characters"),
+            (Array("\(token) x".utf8), "line 1: a token has only letters, digits and "),
+            ([0xFF], "the file is not text in UTF-8"),
+        ] {
+            let fault = #expect(throws: ListFile.Fault.self) { try TokenFile.tokens(in: bytes) }
+            #expect(fault?.description.hasPrefix(reason) == true)
         }
-        #expect(throws: TokenFile.Failure.notUTF8) { try TokenFile.tokens(in: [0xFF]) }
     }
 }

@@ -85,8 +85,9 @@ struct PageTests {
     func paging(sort: FilmQuery.Sort) throws {
         let client = try client(23)
         func link(_ relation: String, _ page: String) -> String? {
-            guard let start = page.firstRange(of: "rel=\"\(relation)\" href=\"") else { return nil }
-            return "/" + page[start.upperBound...].prefix { $0 != "\"" }.replacing("&amp;", with: "&")
+            page.split(separator: "<a href=\"").first {
+                $0.prefix { $0 != ">" }.contains("rel=\"\(relation)\"")
+            }.map { "/" + $0.prefix { $0 != "\"" }.replacing("&amp;", with: "&") }
         }
         func films(_ page: String) -> [String] {
             page.split(separator: "<a class=\"film\" href=\"films/").dropFirst().map {
