@@ -235,7 +235,8 @@ struct FilmSearch {
     private func find(
         _ database: Database, _ sort: FilmQuery.Sort
     ) throws(FilmLibraryError) -> (source: String, conditions: [String], values: [SQLValue]) {
-        let long = words.filter { $0.unicodeScalars.count >= Self.indexedLength }
+        // The index reads a query as far as its first NUL.
+        let long = words.filter { $0.unicodeScalars.count >= Self.indexedLength && !$0.utf8.contains(0) }
         let contains = Array(repeating: "instr(s.text, ?) > 0", count: words.count)
         let all = words.map(SQLValue.text)
         if !long.isEmpty, try database.revision().isIndexed, database.hasTrigrams {

@@ -40,6 +40,18 @@ struct FilmQueryTests {
         #expect(found == expected.map(\.id))
     }
 
+    @Test(
+        "words with quotes, NUL and other signs find what has them, and nothing else",
+        arguments: [
+            "a\u{0}b", "\u{D2}\"\u{0}\u{7F38B}", "\"\"\"", "abc\u{0}", "NEAR(abc)", "abc*", "title:abc",
+        ])
+    func signs(search: String) throws {
+        let test = try TestLibrary()
+        _ = try test.library.insert(try film(#"{"title":"abc def"}"#), id: "plain")
+        _ = try test.library.films(FilmQuery(search: search, limit: 7))
+        #expect(try test.library.films(FilmQuery(search: "abc", limit: 7)).films.map(\.id) == ["plain"])
+    }
+
     @Test("a scan that nobody waits for any more ends, and its connection reads on")
     func givenUp() async throws {
         let test = try TestLibrary()
