@@ -77,6 +77,11 @@ package enum MediaType {
         "xbm": "image/x-xbitmap", "xpm": "image/x-xpixmap", "xcf": "image/x-xcf",
         "dng": "image/x-adobe-dng", "cr2": "image/x-canon-cr2", "nef": "image/x-nikon-nef",
         "arw": "image/x-sony-arw", "orf": "image/x-olympus-orf", "raf": "image/x-fuji-raf",
+        // Videos, by the same sources; that of mkv is IANA's.
+        "mp4": "video/mp4", "m4v": "video/mp4", "mkv": "video/matroska", "webm": "video/webm",
+        "avi": "video/x-msvideo", "mov": "video/quicktime", "mpg": "video/mpeg", "mpeg": "video/mpeg",
+        "ts": "video/mp2t", "m2ts": "video/mp2t", "wmv": "video/x-ms-wmv", "flv": "video/x-flv",
+        "ogv": "video/ogg", "3gp": "video/3gpp",
     ]
 
     /// Whether files of a media type are text, which is worth compressing.

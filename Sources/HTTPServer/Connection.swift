@@ -530,7 +530,9 @@ final class OutgoingAnswer {
             HTTPServer.Answer(
                 method: head.method, target: head.target, status: response.status.rawValue, bytes: body.count,
                 time: .zero, peer: peer, forwardedFor: head.fields.values(of: "x-forwarded-for"),
-                cacheStatus: response.fields["cache-status"], id: head.id, route: response.route,
+                userAgent: head.fields["user-agent"], referer: head.fields["referer"],
+                trace: head.fields["traceparent"], cacheStatus: response.fields["cache-status"], id: head.id,
+                route: response.route,
                 writer: response.writer)
         }
     }

@@ -7,6 +7,8 @@ import SystemSupport
 final class EventLoop {
     let context: ServerContext
     let mailbox: LoopMailbox
+    /// Counts the messages that it has seen.
+    private let beat: Counter
     /// When the loop last woke up.
     private(set) var now = ContinuousClock.now
     /// The buffer that every connection reads into first. An idle connection holds no buffer.
@@ -50,7 +52,8 @@ final class EventLoop {
         return poller
     }
 
-    init(_ context: ServerContext, _ mailbox: LoopMailbox, _ poller: Poller) {
+    init(_ context: ServerContext, _ mailbox: LoopMailbox, _ poller: Poller, _ beat: Counter) {
+        self.beat = beat
         self.context = context
         self.mailbox = mailbox
         self.poller = poller
@@ -86,7 +89,9 @@ final class EventLoop {
 
     private func take(key: UInt64, events: UInt32) {
         switch key {
-        case Self.wakeKey: mailbox.wake.reset()
+        case Self.wakeKey:
+            mailbox.wake.reset()
+            beat.add()
         case Self.listenerKeys...: acceptSome(from: context.listeners[Int(key - Self.listenerKeys)])
         default: turn(ConnectionKey(packed: key)) { $0.becameReady(events, self) }
         }

@@ -7,6 +7,7 @@ package import SystemSupport
 package final class HTTPServer: Sendable {
     let context: ServerContext
     private let mailboxes: [LoopMailbox]
+    private let beats: [Counter]
     /// The epoll descriptor of each loop. They exist before the threads: a server that starts can accept connections.
     private let pollers: [Poller]
     private let threads: ServerThreads
@@ -27,6 +28,8 @@ package final class HTTPServer: Sendable {
         /// The values of the request's X-Forwarded-For, as the client sent them. Believe only those that a trusted
         /// proxy wrote.
         package internal(set) var forwardedFor: [String] = []
+        /// The request's User-Agent, Referer and traceparent (W3C Trace Context), as the client sent them; nil for none.
+        package internal(set) var userAgent, referer, trace: String?
         /// The value of the answer's Cache-Status (RFC 9211); nil if it has none.
         package internal(set) var cacheStatus: String?
         /// The request's id, which the answer's X-Request-Id repeats.
@@ -62,6 +65,7 @@ package final class HTTPServer: Sendable {
         } catch {
             throw .system(call: "eventfd", errno: error.code)
         }
+        beats = mailboxes.map { _ in Counter() }
         do throws(ResourceShortage) {
             pollers = try mailboxes.map { mailbox throws(ResourceShortage) in
                 try EventLoop.poller(for: mailbox, listeners)
@@ -87,6 +91,13 @@ package final class HTTPServer: Sendable {
         return statistics
     }
 
+    /// Wakes the threads that serve connections, and returns how often each has woken before. A number that does not grow
+    /// from call to call is that of a thread that hangs.
+    package func heartbeats() -> [Int] {
+        for mailbox in mailboxes { mailbox.wake.signal() }
+        return beats.map(\.value)
+    }
+
     /// Serves on threads of its own, and returns at once. A stopped server does not start again.
     ///
     /// - Throws: when the system gives no thread; a later call may succeed.
@@ -95,9 +106,10 @@ package final class HTTPServer: Sendable {
         try isStarted.withLock { isStarted throws(HTTPServerError) in
             guard !isStarted else { return }
             for (number, (mailbox, poller)) in zip(mailboxes, pollers).enumerated() {
+                let beat = beats[number]
                 do throws(ResourceShortage) {
                     let context = context
-                    try threads.start { EventLoop(context, mailbox, poller).run() }
+                    try threads.start { EventLoop(context, mailbox, poller, beat).run() }
                 } catch {
                     // One thread can serve all connections, more slowly.
                     guard number == 0 else { break }

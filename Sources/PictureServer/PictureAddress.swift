@@ -49,7 +49,8 @@ package struct PictureAddress: Hashable, Sendable {
         return keys.accept(signature, of: Self.message(recipe, source))
     }
 
-    private static let unsigned = "-"
+    /// The segment in place of a signature.
+    package static let unsigned = "-"
 
     /// The signed text. Recipe and source have only one spelling, so this is the client's text.
     private static func message(_ recipe: PictureRecipe, _ source: PictureSource) -> String {
@@ -89,6 +90,8 @@ package struct PictureOriginal: Sendable {
     let isSigned: Bool
     /// The tag of the service's own picture, which changes with its bytes, and the Cache-Control of pictures of it.
     let own: (tag: String, cacheControl: String)?
+    /// What the picture shows, for the name of a saved file; nil for none.
+    package var title: String?
 
     /// Whether the shared tier may have it. The names of this machine's own pictures mean other pictures elsewhere.
     var isShared: Bool { source != nil }

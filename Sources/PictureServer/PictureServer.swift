@@ -213,7 +213,12 @@ extension PictureServer {
                 // Pictures come from strangers: browsers must not run a script hidden in one.
                 "Content-Security-Policy": "default-src 'none'; sandbox",
             ], body: .bytes(bytes.array))
-        response.fields["Content-Type"] = served.picture.header?.format.mediaType
+        if let format = served.picture.header?.format {
+            response.fields["Content-Type"] = format.mediaType
+            response.fields["Content-Disposition"] = address.original.title.map {
+                ContentDisposition.inline($0, ending: format.fileExtension)
+            }
+        }
         response.fields["Accept-Ranges"] = "bytes"
         response.route = .picture
         return response.answer(to: head, now: now) { status in

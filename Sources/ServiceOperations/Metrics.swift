@@ -103,7 +103,7 @@ package final class Metrics: Sendable {
         _ name: String, _ help: String, _ type: String, samples: @escaping @Sendable () -> [Sample]
     ) {
         precondition(
-            name.hasPrefix("marquee_")
+            ["marquee_", "process_"].contains(where: name.hasPrefix)
                 && name.allSatisfy { $0.isASCII && ($0.isLowercase || $0.isNumber || $0 == "_") },
             "\(name) is not a metric name of Marquee")
         precondition((type == "counter") == name.hasSuffix("_total"), "\(name): counters end in _total")
@@ -168,19 +168,19 @@ extension Metrics {
             [(version, 1)]
         }
         let start = Double(time(nil))
-        gauge("marquee_process_start_time_seconds", "Start of the process, in seconds since 1970.") { start }
-        gauge("marquee_process_resident_memory_bytes", "Resident memory of the process.") {
+        gauge("process_start_time_seconds", "Start of the process, in seconds since 1970.") { start }
+        gauge("process_resident_memory_bytes", "Resident memory of the process.") {
             Self.residentMemory
         }
-        gauge("marquee_process_open_descriptors", "Open file descriptors.") { Self.openDescriptors }
-        gauge("marquee_process_descriptor_limit", "Limit of open file descriptors.") {
+        gauge("process_open_fds", "Open file descriptors.") { Self.openDescriptors }
+        gauge("process_max_fds", "Limit of open file descriptors.") {
             var limit = rlimit()
             guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
                 return nil
             }
             return Double(limit.rlim_cur)
         }
-        counter("marquee_process_cpu_seconds_total", "Processor time of the process.") {
+        counter("process_cpu_seconds_total", "Processor time of the process.") {
             var used = timespec()
             unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used)
             return Double(used.tv_sec) + Double(used.tv_nsec) / 1e9

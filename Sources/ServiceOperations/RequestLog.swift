@@ -23,7 +23,8 @@ package final class RequestLog: Sendable {
         /// The approximate memory of the entry, in bytes.
         var size: Int {
             256 + answer.target.utf8.count + answer.id.utf8.count + (answer.writer?.utf8.count ?? 0)
-                + answer.forwardedFor.reduce(0) { $0 + $1.utf8.count }
+                + (answer.forwardedFor + [answer.userAgent, answer.referer, answer.trace].compactMap(\.self))
+                .reduce(0) { $0 + $1.utf8.count }
         }
     }
 
@@ -140,9 +141,10 @@ package final class RequestLog: Sendable {
 ///     {"time":"2026-11-22T15:49:34.123Z","id":"5f1c2a00000012b","method":"GET","path":"/image/*/w342/*","source":"https://example.org/a.jpg","status":200,"bytes":18231,"ms":3.214,"client":"203.0.113.7","cache":"marquee; hit"}
 ///     {"time":"2026-11-22T15:49:35.250Z","id":"5f1c2a00000012c","method":"POST","path":"/films","status":201,"bytes":182,"ms":4.051,"client":"203.0.113.7","writer":"laptop"}
 ///
-///     2026-11-22T15:49:34.123Z 203.0.113.7 "GET /image/*/w342/*" 200 18231 3.214 ms "https://example.org/a.jpg" "marquee; hit" "5f1c2a00000012b" -
+///     2026-11-22T15:49:34.123Z 203.0.113.7 "GET /image/*/w342/*" 200 18231 3.214 ms "https://example.org/a.jpg" "marquee; hit" "5f1c2a00000012b" - "curl/8.14.1" - -
 ///
-/// A line has no secrets: no query, user information, request field or signature. It has visible ASCII characters only,
+/// At the end are User-Agent, Referer and traceparent, as `agent`, `referer` and `trace` in JSON, cut at 256 bytes. A line
+/// has no secrets: no query, user information, other request field or signature. It has visible ASCII characters only,
 /// so that it cannot steer a terminal or look like two lines.
 struct LogLine {
     let answer: HTTPServer.Answer
@@ -159,6 +161,9 @@ struct LogLine {
         if let client { line += ",\"client\":\"\(client)\"" }
         if let writer = answer.writer { line += ",\"writer\":\(Self.quoted(writer))" }
         if let cache = answer.cacheStatus { line += ",\"cache\":\(Self.quoted(cache))" }
+        for (name, value) in clientFields {
+            if let value { line += ",\"\(name)\":\(Self.quoted(value))" }
+        }
         return line + "}\n"
     }
 
@@ -168,7 +173,17 @@ struct LogLine {
         line += " \(Self.quoted("\(answer.method) \(path.text)")) \(answer.status) \(answer.bytes)"
         line += " \(milliseconds) ms \(path.source.map(Self.quoted) ?? "-")"
         line += " \(answer.cacheStatus.map(Self.quoted) ?? "-") \(Self.quoted(answer.id))"
-        return line + " \(answer.writer.map(Self.quoted) ?? "-")\n"
+        line += " \(answer.writer.map(Self.quoted) ?? "-")"
+        for (_, value) in clientFields { line += " \(value.map(Self.quoted) ?? "-")" }
+        return line + "\n"
+    }
+
+    /// What the client says of itself.
+    private var clientFields: [(name: String, value: String?)] {
+        [
+            ("agent", answer.userAgent), ("referer", answer.referer.flatMap(LogPath.page)),
+            ("trace", answer.trace),
+        ].map { ($0.0, $0.1.map { String(decoding: $0.utf8.prefix(256), as: UTF8.self) }) }
     }
 
     private var milliseconds: String {
@@ -216,8 +231,17 @@ package struct LogPath: Hashable, Sendable {
         }
     }
 
+    /// The address of a page, as far as the log may show it; nil for text that is no address.
+    static func page(_ address: String) -> String? {
+        parts(of: Array(address.utf8)).map { $0.origin + LogPath($0.path.isEmpty ? "/" : $0.path).text }
+    }
+
     private static func source(_ encoded: String) -> String? {
-        guard let bytes = Base64URL.decode(encoded) else { return nil }
+        Base64URL.decode(encoded).flatMap(parts).map { PercentEncoding.visible($0.origin + $0.path) }
+    }
+
+    /// Scheme and host, and the path, of an absolute address.
+    private static func parts(of bytes: [UInt8]) -> (origin: String, path: String)? {
         // Compares bytes: Swift may join a question mark with a combining accent, but it still begins a query.
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8)
         else { return nil }
@@ -228,9 +252,10 @@ package struct LogPath: Hashable, Sendable {
         // Text that is not a host may be part of a password with a slash in it.
         guard HostAndPort(name) != nil else { return nil }
         let path = rest[authority.endIndex...].prefix { !"?#".utf8.contains($0) }
-        return PercentEncoding.visible(
-            String(decoding: bytes[..<colon], as: UTF8.self) + "://" + name
-                + String(decoding: path, as: UTF8.self))
+        return (
+            String(decoding: bytes[..<colon], as: UTF8.self) + "://" + name,
+            String(decoding: path, as: UTF8.self)
+        )
     }
 }
 

@@ -8,11 +8,15 @@ import Testing
 
 @Suite("LogLine", .bounded)
 struct LogLineTests {
-    private func line(_ target: String, cacheStatus: String? = nil, writer: String? = nil) -> LogLine {
+    private func line(
+        _ target: String, cacheStatus: String? = nil, writer: String? = nil, agent: String? = nil,
+        referer: String? = nil, trace: String? = nil
+    ) -> LogLine {
         LogLine(
             answer: HTTPServer.Answer(
                 method: "GET", target: target, status: 200, bytes: 18_231, time: .microseconds(3214),
-                peer: Peer(address: "203.0.113.7", isLocal: false), cacheStatus: cacheStatus,
+                peer: Peer(address: "203.0.113.7", isLocal: false), userAgent: agent, referer: referer,
+                trace: trace, cacheStatus: cacheStatus,
                 id: "5f1c2a00000012b", writer: writer),
             client: IPAddress("203.0.113.7"), time: 1_795_362_574_123)
     }
@@ -32,13 +36,33 @@ struct LogLineTests {
         #expect(
             line.text
                 == "2026-11-22T15:49:34.123Z 203.0.113.7 \"GET /image/-/w342/*\" 200 18231 3.214 ms "
-                + "\"https://example.org/a.jpg\" \"marquee; hit\" \"5f1c2a00000012b\" -\n")
+                + "\"https://example.org/a.jpg\" \"marquee; hit\" \"5f1c2a00000012b\" - - - -\n")
         #expect(
             self.line("/films").text.hasSuffix(
-                "\"GET /films\" 200 18231 3.214 ms - - \"5f1c2a00000012b\" -\n"))
+                "\"GET /films\" 200 18231 3.214 ms - - \"5f1c2a00000012b\" - - - -\n"))
         let written = self.line("/films", writer: "the \"big\" laptop")
         #expect(written.json.hasSuffix("\"client\":\"203.0.113.7\",\"writer\":\"the \\\"big\\\" laptop\"}\n"))
-        #expect(written.text.hasSuffix(" \"the \\\"big\\\" laptop\"\n"))
+        #expect(written.text.hasSuffix(" \"the \\\"big\\\" laptop\" - - -\n"))
+    }
+
+    @Test("a line has the client's program, its page without secrets, and its trace, each cut at 256 bytes")
+    func clients() {
+        let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        let line = line(
+            "/films", agent: "curl/8 \u{1B}[2J", referer: "https://user:S3CRET@films.example/a?S3CRET#S3CRET",
+            trace: trace)
+        #expect(
+            line.json.hasSuffix(
+                ",\"agent\":\"curl/8 \\u001b[2J\",\"referer\":\"https://films.example/a\",\"trace\":\"\(trace)\"}\n"
+            ))
+        #expect(
+            line.text.hasSuffix(
+                " - \"curl/8 \\u001b[2J\" \"https://films.example/a\" \"\(trace)\"\n"))
+        for referer in ["S3CRET", "https://h/image/S3CRET/w342/S3CRET", "data:S3CRET", "https://S3CRET@/"] {
+            #expect(!self.line("/films", referer: referer).json.contains("S3CRET"), "\(referer)")
+        }
+        let long = self.line("/films", agent: String(repeating: "a", count: 9000)).json
+        #expect(long.contains(String(repeating: "a", count: 256)) && long.utf8.count < 600)
     }
 
     @Test("a line has no query, no user, no fragment, no signature and no encoded source")

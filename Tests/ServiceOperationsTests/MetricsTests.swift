@@ -112,11 +112,11 @@ struct MetricsTests {
             metrics.watchProcess(version: "1.2.3")
             let text = metrics.text
             #expect(text.contains("marquee_build_info{version=\"1.2.3\"} 1\n"))
-            let memory = try #require(value("marquee_process_resident_memory_bytes", in: text))
+            let memory = try #require(value("process_resident_memory_bytes", in: text))
             #expect(memory > 0x1p20 && memory < 0x1p40)
-            let before = try #require(value("marquee_process_open_descriptors", in: text))
+            let before = try #require(value("process_open_fds", in: text))
             for _ in 0..<50 { _ = dup(0) }
-            let after = try #require(value("marquee_process_open_descriptors", in: metrics.text))
+            let after = try #require(value("process_open_fds", in: metrics.text))
             // The threads of the runtime begin with the first task, and have a few descriptors.
             #expect((45...60).contains(after - before), "\(before), \(after)")
         }

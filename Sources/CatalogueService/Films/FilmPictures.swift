@@ -1,4 +1,5 @@
 import FilmSources
+import FoundationEssentials
 import HTTPSemantics
 import HTTPServer
 import ImageCodecs
@@ -53,6 +54,14 @@ extension FilmService {
     }
 
     private func original(of film: StoredFilm, _ pictures: FilmPictures) -> PictureOriginal? {
+        var original = untitled(film, pictures)
+        original?.title = Self.title(of: film)
+        return original
+    }
+
+    private static func title(of film: StoredFilm) -> String { film.document["title"]?.string ?? film.id }
+
+    private func untitled(_ film: StoredFilm, _ pictures: FilmPictures) -> PictureOriginal? {
         let id = film.id
         switch film.poster {
         case .none: return nil
@@ -76,7 +85,8 @@ extension FilmService {
 extension FilmService {
     /// The stored poster, byte for byte, or a redirect to a poster elsewhere, if its host is allowed.
     func poster(of id: String, _ call: ServiceCall) throws -> HTTPResponse {
-        switch try library.existingFilm(id).poster {
+        let film = try library.existingFilm(id)
+        switch film.poster {
         case .none: throw FilmError.noPoster(id: id)
         case .address(let address):
             guard let location = Self.location(address, of: id, call.toRoot) else {
@@ -84,7 +94,7 @@ extension FilmService {
             }
             try checkRedirect(to: location, call)
             return HTTPResponse(status: .found, fields: ["Location": location, "Cache-Control": "no-cache"])
-        case .stored: return Self.picture(try operations.poster(of: id))
+        case .stored: return Self.picture(try operations.poster(of: id), of: film)
         }
     }
 
@@ -149,14 +159,21 @@ extension FilmService {
         try ServiceCall.checkConditions(call.fields, tags: tag(film).map { [$0] })
     }
 
-    private static func picture(_ poster: StoredPoster) -> HTTPResponse {
-        HTTPResponse(
+    private static func picture(_ poster: StoredPoster, of film: StoredFilm) -> HTTPResponse {
+        var response = HTTPResponse(
             status: .ok,
             fields: [
                 "ETag": "\"\(poster.tag)\"", "Cache-Control": "no-cache", "Accept-Ranges": "bytes",
                 // The picture came from a client: browsers must not run a script hidden in it.
                 "Content-Security-Policy": "default-src 'none'; sandbox", "Content-Type": poster.mediaType,
             ], body: .bytes(poster.bytes))
+        let format = ImageDecoders.standard.format(of: poster.bytes)
+        response.fields["Content-Disposition"] = ContentDisposition.inline(
+            title(of: film), ending: format?.fileExtension ?? "jpg")
+        // The poster has not changed since its film has. Ignored: a film of an odd library has no such time.
+        let changed = try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(film.updatedAt)
+        response.fields["Last-Modified"] = changed.map { HTTPDate.format(Int($0.timeIntervalSince1970)) }
+        return response
     }
 
     /// The address of a poster that is not in the library: on the web, or beside the catalogue. Nil for other schemes:
