@@ -175,6 +175,17 @@ package final class FilmLibrary: Sendable {
 
     // MARK: Reading and writing
 
+    /// Writes a copy of the library as it is at one moment. Others go on reading and writing meanwhile.
+    /// - Parameter path: of a file that does not exist.
+    package func backUp(to path: String) throws(FilmLibraryError) {
+        try read { database throws(FilmLibraryError) in
+            // Reading connections refuse all that writes, even another file.
+            try database.execute("PRAGMA query_only = OFF")
+            defer { try? database.execute("PRAGMA query_only = ON") }
+            try database.run("VACUUM INTO ?1", .text(path))
+        }
+    }
+
     /// Runs `body` with a reading connection.
     func read<Value: Sendable>(
         _ body: (Database) throws(FilmLibraryError) -> Value

@@ -11,7 +11,8 @@ protocol Command: SendableMetatype {
 let commands: [any Command.Type] = [
     ListCommand.self, ShowCommand.self, FetchCommand.self, PrewarmCommand.self, CacheCommand.self,
     BrowseCommand.self, AddCommand.self, EditCommand.self, RateCommand.self, RemoveCommand.self,
-    ImportCommand.self, ExportCommand.self, UploadCommand.self, ServeCommand.self, PictureCommand.self,
+    ImportCommand.self, ExportCommand.self, BackupCommand.self, UploadCommand.self, ServeCommand.self,
+    PictureCommand.self,
     SignCommand.self, TokenCommand.self, PurgeCommand.self, StatusCommand.self, JobsCommand.self,
     DoctorCommand.self,
     CompletionsCommand.self, ManCommand.self,
