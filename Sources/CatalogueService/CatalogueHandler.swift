@@ -41,22 +41,46 @@ final class CatalogueHandler: HTTPHandler {
         do throws(FilmRefusal) {
             try gate.checkHost(head.fields)
             // Most requests of a busy service repeat earlier ones.
-            if configuration.failureRate == 0, let answer = answerKnown(head) { return .answer(answer) }
+            if configuration.failureRate == 0, !configuration.films.isPrivate, let answer = answerKnown(head)
+            {
+                return .answer(answer)
+            }
             let call = try gate.call(head, from: peer)
             if failsNext() {
                 return .answer(.plain(.internalServerError, "--fail-rate asks for this failure"))
             }
-            if call.route == .image, let pictures {
-                return call.method == "OPTIONS"
-                    ? .answer(call.options) : pictures.admit(head, call.target, from: peer)
-            }
-            return switch site {
-            case .library(let films): films.admit(call)
-            case .folder(let folder): folder.admit(call)
-            }
+            let admission = admit(call)
+            return configuration.films.isPrivate && !call.isOpen
+                ? admission.map(Self.withoutSharing) : admission
         } catch {
             return .answer(error.response(to: head))
         }
+    }
+
+    private func admit(_ call: ServiceCall) -> Admission {
+        if call.route == .image, let pictures {
+            return call.method == "OPTIONS"
+                ? .answer(call.options) : pictures.admit(call.head, call.target, from: call.peer)
+        }
+        if call.route == .operations, let operations = configuration.films.operations {
+            do throws(FilmRefusal) { try gate.check(call, .admin) } catch {
+                return .answer(error.response(to: call.head))
+            }
+            return operations.admit(call.head, isOurs: true)
+        }
+        return switch site {
+        case .library(let films): films.admit(call)
+        case .folder(let folder): folder.admit(call)
+        }
+    }
+
+    /// The answer of a private service, which no cache may keep for others (RFC 9111 section 5.2.2.7).
+    private static func withoutSharing(_ response: HTTPResponse) -> HTTPResponse {
+        var response = response
+        let control = response.fields["cache-control"]?.replacing("public, ", with: "") ?? "no-cache"
+        guard !["private", "no-store"].contains(where: { control.contains($0) }) else { return response }
+        response.fields["Cache-Control"] = "private, " + control
+        return response
     }
 
     /// The answer to a request like an earlier one, if memory still has it. Nothing is parsed again.

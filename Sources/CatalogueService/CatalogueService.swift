@@ -36,15 +36,21 @@ package final class CatalogueService: Sendable {
         report: (@Sendable (HTTPServer.Answer) -> Void)? = nil
     ) throws(CatalogueServiceError) {
         var configuration = configuration
-        configuration.films.listeningHosts = configuration.server.addresses.compactMap { address in
-            if case .internet(let host, _) = address { host } else { nil }
-        }
+        configuration.films.listeningHosts = configuration.server.addresses.compactMap(\.host)
         handler = try Self.handler(content, configuration)
         do throws(HTTPServerError) {
             server = try HTTPServer(configuration: configuration.server, handler: handler, report: report)
         } catch {
             throw .server(error)
         }
+    }
+
+    /// Opens the content and closes it again, as a start does, without listening.
+    /// - Throws: what is wrong with the content.
+    package static func check(
+        _ content: Content, configuration: Configuration
+    ) throws(CatalogueServiceError) {
+        _ = try handler(content, configuration)
     }
 
     /// Looks at the served file from time to time. Requests look too, but a service without requests must notice as well
@@ -174,6 +180,9 @@ package final class CatalogueService: Sendable {
         watch.withLock { $0?.cancel() }
         handler.endLooks()
     }
+
+    /// As `HTTPServer.heartbeats()`.
+    package func heartbeats() -> [Int] { server.heartbeats() }
 
     /// The server's counts so far.
     package var statistics: HTTPServer.Statistics { server.statistics }

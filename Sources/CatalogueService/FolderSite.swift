@@ -71,7 +71,7 @@ final class FolderSite: Sendable {
 
     /// Whether a request is for films, and not for a file.
     private func isForFilms(_ call: ServiceCall) -> Bool {
-        if ServiceRoute.isOfFilms(call.target.segments) { return true }
+        if ServiceRoute.isOfFilms(call.target.segments) || call.route == .login { return true }
         // Looked up last: that lists a folder without a usual catalogue. Ignored: an index.html that cannot be opened is not
         // served.
         return call.route == .list

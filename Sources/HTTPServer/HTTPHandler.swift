@@ -21,6 +21,19 @@ package enum Admission: Sendable {
 
     /// Answers a request with its whole body.
     package typealias Responder = @Sendable (RequestBody) -> HTTPResponse
+
+    /// The same decision with another answer.
+    package func map(_ change: @escaping @Sendable (HTTPResponse) -> HTTPResponse) -> Admission {
+        switch self {
+        case .answer(let response): .answer(change(response))
+        case .handle(let limit, let respond): .handle(bodyLimit: limit) { change(respond($0)) }
+        case .later(let body):
+            .later { pending in
+                pending.map(change)
+                body(pending)
+            }
+        }
+    }
 }
 
 /// The other end of a connection.
@@ -118,10 +131,18 @@ package final class PendingAnswer: Sendable {
     }
 
     private let state = Lock(State.waiting(isBounded: false, whenAbandoned: nil))
-    private let deliver: @Sendable (HTTPResponse) -> Void
+    private let deliver: Lock<@Sendable (HTTPResponse) -> Void>
 
     /// - Parameter deliver: takes the answer, once.
-    init(deliver: @escaping @Sendable (HTTPResponse) -> Void) { self.deliver = deliver }
+    init(deliver: @escaping @Sendable (HTTPResponse) -> Void) { self.deliver = Lock(deliver) }
+
+    /// Changes the answer before it is delivered.
+    fileprivate func map(_ change: @escaping @Sendable (HTTPResponse) -> HTTPResponse) {
+        deliver.withLock { deliver in
+            let deliverChanged = deliver
+            deliver = { deliverChanged(change($0)) }
+        }
+    }
 
     deinit { send(.plain(.internalServerError)) }
 
@@ -132,7 +153,7 @@ package final class PendingAnswer: Sendable {
             state = .answered
             return true
         }
-        if isFirst { deliver(response) }
+        if isFirst { deliver.withLock { $0 }(response) }
     }
 
     /// Calls `body` once if the client goes before the answer: at once, if it has gone already. Runs on an event loop's
@@ -184,7 +205,7 @@ package final class PendingAnswer: Sendable {
         }
         guard let body else { return }
         body()
-        if let refusal { deliver(refusal) }
+        if let refusal { deliver.withLock { $0 }(refusal) }
     }
 }
 

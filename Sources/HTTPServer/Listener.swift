@@ -11,14 +11,22 @@ final class Listener: Sendable {
     private let descriptor: Lock<Int32?>
     /// The file of a local socket.
     private let file: SocketFile?
+    /// Whether another program listens too, and goes on.
+    private let isPassed: Bool
 
     /// - Parameter mode: the permissions of a local socket. Default: nil, those of the umask.
     init(_ address: ListenAddress, mode: UInt32? = nil) throws(HTTPServerError) {
-        let socketAddress =
-            switch address {
-            case .internet(let text, let port): try SocketAddress(text, port: port)
-            case .local(let path): try SocketAddress(path: path)
-            }
+        let socketAddress: SocketAddress
+        switch address {
+        case .internet(let text, let port): socketAddress = try SocketAddress(text, port: port)
+        case .local(let path): socketAddress = try SocketAddress(path: path)
+        case .passed(let number, let host):
+            (file, isPassed) = (nil, true)
+            descriptor = Lock(number)
+            port = host == nil ? nil : try SocketAddress.port(of: number)
+            return
+        }
+        isPassed = false
         let descriptor = try Self.open(socketAddress)
         do {
             file = try Self.bind(descriptor, to: socketAddress, address, mode)
@@ -43,7 +51,7 @@ final class Listener: Sendable {
             file?.remove()
             // A program that is just starting holds a copy of the descriptor for a moment. Shutdown ends listening on
             // the copy too.
-            _ = shutdown(number, Int32(SHUT_RDWR))
+            if !isPassed { _ = shutdown(number, Int32(SHUT_RDWR)) }
             close(number)
         }
     }
@@ -288,4 +296,31 @@ package enum ListenAddress: Sendable, Hashable {
     case internet(address: String, port: UInt16)
     /// A local socket at a path.
     case local(path: String)
+    /// A socket that listens already, with its address in numbers; nil for a local one. See `passed(_:)`.
+    case passed(descriptor: Int32, host: String?)
+
+    /// The address in numbers; nil for a local socket.
+    package var host: String? {
+        switch self {
+        case .internet(let host, _), .passed(_, let host?): host
+        case .local, .passed(_, nil): nil
+        }
+    }
+
+    /// A socket that the service manager has made; nil if none listens at this descriptor.
+    package static func passed(_ descriptor: Int32) -> ListenAddress? {
+        var (listens, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+        var (storage, length) = (sockaddr_storage(), socklen_t(MemoryLayout<sockaddr_storage>.size))
+        guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0, listens != 0,
+            unsafe withUnsafeMutablePointer(
+                to: &storage,
+                { pointer in
+                    unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                        unsafe getsockname(descriptor, $0, &length)
+                    }
+                }) == 0, fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0,
+            fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0
+        else { return nil }
+        return .passed(descriptor: descriptor, host: Peer(storage).address)
+    }
 }

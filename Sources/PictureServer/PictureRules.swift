@@ -18,7 +18,7 @@ package struct PictureRules: Sendable {
     let signatureAllowsSources: Bool
     private let listed: Set<FetchSource>
     /// The derivations of the listed sizes.
-    private var sizes: Set<String>
+    package private(set) var sizes: Set<String>
     package var keys: SigningKeys?
     /// The largest picture.
     package let limits: DecodingLimits

@@ -33,14 +33,22 @@ package final class AdminHandler: HTTPHandler {
     }
 
     /// Answers health at once, even while all threads that may block are busy.
-    package func admit(_ head: RequestHead, from peer: Peer) -> Admission {
+    package func admit(_ head: RequestHead, from peer: Peer) -> Admission { admit(head, isOurs: false) }
+
+    /// Whether a service hands out an endpoint at its own address too.
+    package func serves(_ segments: [String]) -> Bool {
+        segments == ["metrics"] || segments.count == 2 && segments[0] == "sources"
+    }
+
+    /// - Parameter isOurs: whether the host is known to be the service's.
+    package func admit(_ head: RequestHead, isOurs: Bool) -> Admission {
         // Ignored: the answer 400 says enough.
         guard let target = try? RequestTarget(head.target) else { return .answer(.plain(.badRequest)) }
         switch target.segments {
         case ["health", "live"]: return .answer(Self.refusal(of: head) ?? .plain(.ok))
         case ["health", "ready"]: return .answer(Self.refusal(of: head) ?? health)
         case ["metrics"]:
-            let refusal = Self.refusal(of: head) ?? refusal(ofHost: head, target)
+            let refusal = Self.refusal(of: head) ?? refusal(ofHost: head, target, isOurs)
             return refusal.map { .answer($0) }
                 ?? .handle(bodyLimit: 0) { [metrics] _ in
                     // Reading them may block.
@@ -53,7 +61,12 @@ package final class AdminHandler: HTTPHandler {
             guard target.segments.count == 2, target.segments[0] == "sources", let purge else {
                 return .answer(.plain(.notFound))
             }
-            return deletion(of: target.segments[1], head, target, purge)
+            if let refusal = Self.refusal(of: head, allowing: ["DELETE"])
+                ?? refusal(ofSite: head, target, isOurs)
+            {
+                return .answer(refusal)
+            }
+            return deletion(of: target.segments[1], purge)
         }
     }
 
@@ -63,12 +76,7 @@ package final class AdminHandler: HTTPHandler {
         return .plain(.ok, notes.isEmpty ? nil : notes.joined(separator: "\n"))
     }
 
-    private func deletion(
-        of text: String, _ head: RequestHead, _ target: RequestTarget, _ purge: @escaping Purge
-    ) -> Admission {
-        if let refusal = Self.refusal(of: head, allowing: ["DELETE"]) ?? refusal(ofSite: head, target) {
-            return .answer(refusal)
-        }
+    private func deletion(of text: String, _ purge: @escaping Purge) -> Admission {
         guard let source = Base64URL.decode(text).flatMap({ String(validating: $0, as: UTF8.self) }) else {
             return .answer(.plain(.badRequest, "the source must be an address in base64url"))
         }
@@ -89,20 +97,25 @@ package final class AdminHandler: HTTPHandler {
 
     /// Refuses a request for another host. A page of another site may have bound its own name to this machine's address
     /// (DNS rebinding). The name in Host shows that; an address in Host cannot be rebound.
-    private func refusal(ofHost head: RequestHead, _ target: RequestTarget) -> HTTPResponse? {
+    private func refusal(
+        ofHost head: RequestHead, _ target: RequestTarget, _ isOurs: Bool
+    ) -> HTTPResponse? {
+        if isOurs { return nil }
         let names = head.fields.values(of: "host") + (target.authority.map { [$0] } ?? [])
-        let isOurs = names.allSatisfy { text in
+        let areOurs = names.allSatisfy { text in
             guard let name = HostAndPort(text) else { return false }
             return name.isLoopback || name.isAddress || hosts.contains(name.host)
         }
-        guard names.isEmpty || !isOurs else { return nil }
+        guard names.isEmpty || !areOurs else { return nil }
         return .plain(
             .forbidden, "unknown host; use the address of this listener, or start with --admin-host NAME")
     }
 
     /// Refuses a request for another host, and one that a page of another site made the browser send.
-    private func refusal(ofSite head: RequestHead, _ target: RequestTarget) -> HTTPResponse? {
-        if let refusal = refusal(ofHost: head, target) { return refusal }
+    private func refusal(
+        ofSite head: RequestHead, _ target: RequestTarget, _ isOurs: Bool
+    ) -> HTTPResponse? {
+        if let refusal = refusal(ofHost: head, target, isOurs) { return refusal }
         return WebOrigin.isOwnPage(head.fields)
             ? nil : .plain(.forbidden, "other sites' pages must not write")
     }

@@ -36,3 +36,30 @@ struct ServiceManagerTests {
         ServiceManager.notify(.ready, socket: socket)
     }
 }
+
+@Suite("What the service manager passes", .bounded)
+struct PassedTests {
+    private let me = "\(getpid())"
+
+    @Test("the watchdog's time is read, unless it is for another process or no time")
+    func watchdog() {
+        #expect(ServiceManager.watchdog(["WATCHDOG_USEC": "3000000"]) == .seconds(3))
+        #expect(ServiceManager.watchdog(["WATCHDOG_USEC": "3000000", "WATCHDOG_PID": me]) == .seconds(3))
+        for environment in [
+            [:], ["WATCHDOG_USEC": "x"], ["WATCHDOG_USEC": "0"], ["WATCHDOG_USEC": "1", "WATCHDOG_PID": "1"],
+        ] {
+            #expect(ServiceManager.watchdog(environment) == nil)
+        }
+    }
+
+    @Test("sockets for another process, none, and descriptors that do not listen are no sockets")
+    func none() {
+        for environment in [
+            [:], ["LISTEN_FDS": "1"], ["LISTEN_FDS": "1", "LISTEN_PID": "1"],
+            ["LISTEN_FDS": "x", "LISTEN_PID": me], ["LISTEN_FDS": "-1", "LISTEN_PID": me],
+            ["LISTEN_FDS": "9999", "LISTEN_PID": me],
+        ] {
+            #expect(ServiceManager.sockets(environment).isEmpty)
+        }
+    }
+}

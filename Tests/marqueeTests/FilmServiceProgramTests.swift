@@ -174,7 +174,7 @@ struct FilmServiceProgramTests {
         unsafe chmod(file, 0o600)
         #expect(try await run(service.catalogue, "list", "--plain").lines.count == 3)
         let refused = try await run(service.catalogue, "rate", "film-1", "8")
-        #expect(refused.status == 2 && refused.errorText.contains("401 Unauthorized: writing needs a token"))
+        #expect(refused.status == 2 && refused.errorText.contains("401 Unauthorized: rating needs a token"))
         let rated = try await run(service.catalogue, "rate", "film-1", "8", "--credentials-file", file)
         #expect(rated.status == 0, "\(rated.errorText)")
     }

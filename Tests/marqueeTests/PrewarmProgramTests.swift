@@ -137,10 +137,10 @@ struct PrewarmProgramTests {
     @Test("addresses in a manifest file are relative to the manifest, also over HTTP")
     func relative() async throws {
         let fixture = try Fixture()
-        try fixture.folder.write("posters/1.png\nposters/2.png\n", to: "list.txt")
-        let overHTTP = try await fixture.run("prewarm", fixture.base + "list.txt")
+        try fixture.folder.write("posters/1.png\nposters/2.png\n", to: "manifest.txt")
+        let overHTTP = try await fixture.run("prewarm", fixture.base + "manifest.txt")
         #expect(overHTTP.errorText.hasPrefix("marquee: 2 fetched"))
-        let local = try await fixture.run("prewarm", fixture.folder.file("list.txt"))
+        let local = try await fixture.run("prewarm", fixture.folder.file("manifest.txt"))
         #expect(local.status == 0)
         #expect(local.lines.first?.contains("file://") == true)
     }

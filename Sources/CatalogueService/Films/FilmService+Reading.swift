@@ -6,7 +6,7 @@ import HTTPServer
 extension FilmService {
     /// The default and the highest number of films on a page.
     static let pageLimit = 100
-    private static let maximumPageLimit = 1000
+    static let maximumPageLimit = 1000
     /// The most bytes of stored text on a page, 4 MiB. More films come on the next one; a page has at least one film.
     private static let pageBytes = 4 << 20
 
@@ -70,6 +70,17 @@ extension FilmService {
             response.fields.append(.init(name: "Link", value: Self.link(to: next, query, in: address)))
         }
         return response
+    }
+
+    /// The description of the service.
+    func description(_ call: ServiceCall) -> HTTPResponse {
+        let description = ServiceDescription(
+            isWritable: configuration.isWritable, isPrivate: configuration.isPrivate,
+            sizes: pictures?.service.rules.sizes.sorted() ?? [], toRoot: call.toRoot)
+        return call.coding.applied(
+            to: HTTPResponse(
+                status: .ok, fields: ["Content-Type": "application/json", "Cache-Control": "no-cache"],
+                body: .bytes(Array(description.text.utf8))))
     }
 
     /// One film.

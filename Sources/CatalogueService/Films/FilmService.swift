@@ -2,6 +2,7 @@ package import FilmSources
 package import HTTPSemantics
 package import HTTPServer
 import LazyImages
+package import ServiceOperations
 internal import SystemSupport
 
 /// A library of films over HTTP: list, search, add, change, rate and remove.
@@ -54,11 +55,7 @@ package final class FilmService: HTTPHandler {
 
     func admit(_ call: ServiceCall) -> Admission {
         do throws(FilmRefusal) {
-            if [.file, .image].contains(call.route) { throw .nothingHere }
-            // Of reads too: a page shows whether a token is right.
-            if configuration.isWritable, call.writer == nil, BearerToken.token(in: call.fields) != nil {
-                configuration.reportRefusedToken(call.head, call.peer)
-            }
+            if [.file, .image, .operations].contains(call.route) { throw .nothingHere }
             guard call.method != "OPTIONS" else { return .answer(answer(call, .none)) }
             guard !call.isRead else {
                 if let picture = try admitPicture(call) { return picture }
@@ -114,12 +111,12 @@ package final class FilmService: HTTPHandler {
     func answerKnown(_ head: RequestHead) -> HTTPResponse? {
         // With a session or with trusted programs, pages depend on more than the fields of the key.
         guard head.isRead, head.target.utf8.first == UInt8(ascii: "/"),
-            !configuration.writers.trustsLocal, head.fields["cookie"] == nil,
+            !configuration.isPrivate, !configuration.writers.trustsLocal, head.fields["cookie"] == nil,
             head.fields["authorization"] == nil,
             // Ignored: the request is answered as any other, which reports the error.
             let state = try? library.state
         else { return nil }
-        let access = configuration.isWritable ? PageAccess.login : .reading
+        let access = PageAccess(hasLogin: configuration.takesTokens)
         return answers.answer(answerKey(head, access), state)?.answer(to: head)
     }
 
@@ -154,7 +151,7 @@ package final class FilmService: HTTPHandler {
 
     /// The answer with a new cookie, if the session is due. Only pages for one person have it: caches keep the others.
     private func renewed(_ response: HTTPResponse, _ call: ServiceCall) -> HTTPResponse {
-        guard call.access == .forms(isSignedIn: true), response.fields["set-cookie"] == nil,
+        guard call.access.isSignedIn, response.fields["set-cookie"] == nil,
             response.fields["cache-control"] == Page.ownCacheControl, let session = call.session,
             session.isDue
         else { return response }
@@ -202,7 +199,7 @@ package final class FilmService: HTTPHandler {
     private func labelled(_ response: HTTPResponse, _ call: ServiceCall) -> HTTPResponse {
         var response = response
         response.route = call.route.resource.label
-        if !call.isRead { response.writer = call.writer }
+        if !call.isRead { response.writer = call.sender?.name }
         return response
     }
 
@@ -212,6 +209,7 @@ package final class FilmService: HTTPHandler {
         switch (call.route, call.method) {
         case (_, "OPTIONS"), (.service, _): call.options
         case (.soap, _): try soapDescription(call)
+        case (.description, _): description(call)
         case (.list, "POST"): try create(call, try body.bytes())
         case (.list, _): try list(call, rendering)
         case (.top(let count), _): try top(count, call, rendering)
@@ -231,7 +229,7 @@ package final class FilmService: HTTPHandler {
         case (.form(let form), "POST"): try post(form, call, try body.bytes())
         case (.form(let form), _): try page(form, call)
         case (.style(let name), _): style(name, call)
-        case (.image, _), (.file, _): throw FilmRefusal.nothingHere
+        case (.image, _), (.operations, _), (.file, _): throw FilmRefusal.nothingHere
         }
     }
 
@@ -273,9 +271,11 @@ package final class FilmService: HTTPHandler {
 package struct FilmServiceConfiguration: Sendable {
     /// Whether clients may add, change and remove films. Default: no; methods that write are then answered 405.
     package var isWritable = false
-    /// Who may write. Default: nobody.
+    /// Whether reading needs a token too, but for signed pictures. Default: no.
+    package var isPrivate = false
+    /// The tokens. Default: none.
     package var writers = WriteAccess()
-    /// Called once for each request with a token that may not write. Default: nothing.
+    /// Called once for each request with a token that is unknown. Default: nothing.
     package var reportRefusedToken: @Sendable (RequestHead, Peer) -> Void = { _, _ in }
     /// The addresses that the server listens on; empty for a local socket. `0.0.0.0` and `::` mean every address of the
     /// machine.
@@ -289,10 +289,16 @@ package struct FilmServiceConfiguration: Sendable {
     /// Whether uploaded posters keep Exif with its positions, texts and other metadata. Default: no.
     package var keepsMetadata = false
 
+    /// Answers operators with a token of the role admin. Default: nil, they have a listener of their own.
+    package var operations: AdminHandler?
+
     /// The most bytes of rendered answers that are kept in memory, default 32 MiB.
     package var keptAnswers = 32 << 20
 
     package init() {}
+
+    /// Whether a token can allow anything.
+    var takesTokens: Bool { isWritable || isPrivate }
 
     /// Whether other machines can reach the service.
     package var isReachable: Bool {

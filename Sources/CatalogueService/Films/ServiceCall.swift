@@ -1,26 +1,26 @@
 import FilmSources
 import HTTPSemantics
 import HTTPServer
+import PictureServer
 
 /// What pages offer a request's sender.
-enum PageAccess: Sendable, Hashable {
-    /// Films to look at: the library is not writable.
-    case reading
-    /// A link to the login page.
-    case login
-    /// Forms, and a button to sign out for a sender with a session.
-    case forms(isSignedIn: Bool)
+struct PageAccess: Sendable, Hashable {
+    /// What the sender may do; nil for a stranger, who may read what is not private.
+    var role: Role?
+    /// Whether a session shows the sender, so that there is a button to sign out.
+    var isSignedIn = false
+    /// Whether there is a page to sign in.
+    var hasLogin = false
 
-    var showsForms: Bool { if case .forms = self { true } else { false } }
+    /// Whether the sender is a stranger who can sign in.
+    var asksForLogin: Bool { hasLogin && role == nil }
+
+    func allows(_ needed: Role) -> Bool { role.map { $0 >= needed } ?? false }
 
     /// The part of a page's entity tag, and of a kept answer's key, that tells the accesses apart.
     var tag: String {
-        switch self {
-        case .reading: ""
-        case .login: ".login"
-        case .forms(isSignedIn: false): ".forms"
-        case .forms(isSignedIn: true): ".forms.session"
-        }
+        guard let role else { return hasLogin ? ".login" : "" }
+        return (role >= .write ? ".forms" : ".\(role)") + (isSignedIn ? ".session" : "")
     }
 }
 
@@ -33,14 +33,16 @@ struct ServiceCall: Sendable {
     let route: ServiceRoute
     /// The format of an answer with films. JSON for other content.
     let format: FilmFormat
-    /// The name of the sender in logs, if it may write; nil if not.
-    let writer: String?
+    /// The sender, if a token or this machine shows it; nil if not.
+    let sender: Sender?
     /// The sender's session; nil if there is none.
     let session: WriteAccess.Session?
     /// What pages offer the sender.
     let access: PageAccess
     /// How the answer's text is coded.
     let coding: ContentCoding
+    /// Whether the resource's writing methods are served.
+    private let isWritable: Bool
 
     var fields: HeaderFields { head.fields }
     var method: String { head.method }
@@ -53,30 +55,29 @@ struct ServiceCall: Sendable {
     /// - Throws: when the target of films does not have the method, or the client accepts none of the formats.
     init(
         _ head: RequestHead, _ peer: Peer, _ target: RequestTarget, _ configuration: FilmServiceConfiguration,
-        writer: String? = nil, session: WriteAccess.Session? = nil
+        sender: Sender? = nil, session: WriteAccess.Session? = nil
     ) throws(FilmRefusal) {
         (self.head, self.peer, self.target) = (head, peer, target)
-        (self.writer, self.session) = (writer, session)
-        access =
-            if !configuration.isWritable {
-                .reading
-            } else if writer == nil {
-                .login
-            } else {
-                .forms(isSignedIn: !configuration.writers.trustsLocal)
-            }
+        (self.sender, self.session) = (sender, session)
+        let role = sender.map { configuration.isWritable ? $0.role : .read }
+        access = PageAccess(
+            role: role, isSignedIn: role != nil && !configuration.writers.trustsLocal,
+            hasLogin: configuration.takesTokens)
         coding = .negotiated(head.fields)
-        let (route, ending) = ServiceRoute.parse(target.segments)
+        let (route, ending) = ServiceRoute.parse(target.segments, configuration)
+        isWritable = configuration.isWritable || route == .login && configuration.isPrivate
         // In a folder `/` is a file, except for browsers, and there is nothing to write.
         guard
-            configuration.isRoot || route == .image || ServiceRoute.isInFolder(target.segments, head)
+            configuration.isRoot || [.image, .operations].contains(route)
+                || ServiceRoute.isInFolder(target.segments, head)
+                || route == .login && configuration.isPrivate
         else {
             (self.route, format) = (.file, .json)
             return
         }
         self.route = route
         do throws(FilmRefusal) {
-            format = try Self.format(head, route, ending, isWritable: configuration.isWritable)
+            format = try Self.format(head, route, ending, isWritable: isWritable)
         } catch {
             var refusal = error
             refusal.route = route.resource.label
@@ -87,7 +88,7 @@ struct ServiceCall: Sendable {
     private static func format(
         _ head: RequestHead, _ route: ServiceRoute, _ ending: FilmFormat?, isWritable: Bool
     ) throws(FilmRefusal) -> FilmFormat {
-        if route == .file { return .json }
+        if [.file, .operations].contains(route) { return .json }
         let methods = route.methods(isWritable: isWritable)
         guard methods.contains(head.method) else {
             let isReadOnly = route.methods(isWritable: true).contains(head.method)
@@ -101,9 +102,18 @@ struct ServiceCall: Sendable {
         throw FilmRefusal(.notAcceptable, "available only as \(types)")
     }
 
+    /// Whether anybody may read it, also of a private service: what the page to sign in needs, and signed pictures.
+    var isOpen: Bool {
+        switch route {
+        case .login, .style: true
+        case .image: target.segments.count > 1 && target.segments[1] != PictureAddress.unsigned
+        default: false
+        }
+    }
+
     /// The answer to OPTIONS.
     var options: HTTPResponse {
-        let methods = route.methods(isWritable: access != .reading)
+        let methods = route.methods(isWritable: isWritable)
         var response = HTTPResponse(status: .noContent, fields: ["Allow": methods.joined(separator: ", ")])
         for method in ["POST", "PATCH"] where methods.contains(method) {
             let accepted =
@@ -163,8 +173,8 @@ struct ServiceCall: Sendable {
         var response = HTTPResponse(status: status, fields: fields, body: .bytes(body))
         response.fields.append(.init(name: "Content-Type", value: format.mediaType))
         response.fields.append(.init(name: "Vary", value: "Accept"))
-        // A page with forms is for its writer alone.
-        let isOwn = format == .html && access.showsForms
+        // A page with a sender's forms is for that sender alone.
+        let isOwn = format == .html && access.role != nil
         response.fields.append(.init(name: "Cache-Control", value: isOwn ? Page.ownCacheControl : "no-cache"))
         if format == .html { response.fields.replace(with: Page.protection) }
         return coding.applied(to: response)

@@ -11,10 +11,12 @@ import PictureServer
 ///     /films/{id}/poster/w342              a picture of the poster
 ///     /films/{id}/ratings/{rater}
 ///     /soap                                the service in SOAP 1.1
+///     /openapi.json                        the description of the service
 ///     /add  /films/{id}/edit              the forms; also /rate and /remove
 ///     /login                               the page that asks for a token
 ///     /films/style/{version}.css          the stylesheet; beside it icon.svg
 ///     /image/{signature}/{recipe}/{source} a picture of any source
+///     /metrics  /sources/{source}          the operators' endpoints, for tokens with the role admin
 ///     anything else                        a file of a served folder
 enum ServiceRoute: Hashable, Sendable {
     /// The service as a whole, only for OPTIONS.
@@ -27,17 +29,21 @@ enum ServiceRoute: Hashable, Sendable {
     case picture(String, of: String)
     case rating(of: String, by: String)
     case soap
+    /// The description in OpenAPI.
+    case description
     case form(PageForm)
     case login
     /// A file that the pages need.
     case style(String)
     /// A picture of any source.
     case image
+    /// An endpoint for operators.
+    case operations
     /// Any other path: a file of a folder.
     case file
 
     /// The most films of a ranking. More are read page by page.
-    private static let maximumTop = 10_000
+    static let maximumTop = 10_000
 
     /// What is at the path.
     var resource: ServiceResource {
@@ -48,14 +54,23 @@ enum ServiceRoute: Hashable, Sendable {
         case .film: .init(label: .film, writes: ["PUT", "PATCH", "DELETE"], isKept: true)
         case .poster: .init(label: .poster, writes: ["PUT", "DELETE"], hasFilms: false, isKept: true)
         case .picture: .init(label: .picture, hasFilms: false)
-        case .rating: .init(label: .rating, writes: ["PUT", "DELETE"], reads: FilmFormat.ofPrograms)
+        case .rating:
+            .init(label: .rating, writes: ["PUT", "DELETE"], role: .rate, reads: FilmFormat.ofPrograms)
         case .soap: .init(label: .soap, writes: ["POST"], hasFilms: false, isKept: true)
-        case .form, .login: .init(label: .form, writes: ["POST"], reads: [.html], answers: [.html])
+        case .form(let form):
+            .init(
+                label: .form, writes: ["POST"], role: form.isVote ? .rate : .write, reads: [.html],
+                answers: [.html])
+        case .login: .init(label: .form, writes: ["POST"], reads: [.html], answers: [.html])
+        case .description: .init(label: .other, hasFilms: false, isKept: true)
         case .style: .init(label: .style, hasFilms: false, isKept: true)
         case .image: .init(label: .picture, hasFilms: false)
-        case .file: .init(label: .other, hasFilms: false)
+        case .operations, .file: .init(label: .other, hasFilms: false)
         }
     }
+
+    /// The role that a method needs. Reading needs one only of a private service.
+    func role(_ method: String) -> Role { resource.writes.contains(method) ? resource.role : .read }
 
     /// The methods of the resource, in the order of Allow.
     func methods(isWritable: Bool) -> [String] {
@@ -70,6 +85,8 @@ struct ServiceResource {
     let label: HTTPRoute
     /// The methods that change it.
     var writes: [String] = []
+    /// Who may use them.
+    var role = Role.write
     /// The formats of answers to reads and to writes. HTML is only for reading; forms are for writing.
     var reads = FilmFormat.allCases
     var answers = FilmFormat.ofPrograms
@@ -81,13 +98,19 @@ struct ServiceResource {
 
 extension ServiceRoute {
     /// Reads the segments of a path, and the format of its ending.
-    static func parse(_ segments: [String]) -> (route: ServiceRoute, ending: FilmFormat?) {
+    static func parse(
+        _ segments: [String], _ configuration: FilmServiceConfiguration
+    ) -> (route: ServiceRoute, ending: FilmFormat?) {
         if PictureServer.serves(segments) { return (.image, nil) }
+        if configuration.takesTokens, configuration.operations?.serves(segments) == true {
+            return (.operations, nil)
+        }
         guard let first = segments.first else { return (.service, nil) }
         if segments.count == 1 {
             let (name, ending) = FilmFormat.split(first)
             if name == "films" { return (.list, ending) }
             if first == "soap" { return (.soap, nil) }
+            if first == "openapi.json" { return (.description, nil) }
             if first == "add" { return (.form(.add), .html) }
             if first == "login" { return (.login, .html) }
             if first.isEmpty || name == "index" && ending == .html { return (.list, ending) }
@@ -130,8 +153,9 @@ extension ServiceRoute {
             && FilmFormat.negotiated(ending, head.fields) == .html
     }
 
-    /// Whether a path is below `films`, or that of SOAP.
+    /// Whether a path is below `films`, or that of SOAP or of the description.
     static func isOfFilms(_ segments: [String]) -> Bool {
         segments.first.map { FilmFormat.split($0).name } == "films" || segments == ["soap"]
+            || segments == ["openapi.json"]
     }
 }

@@ -6,7 +6,31 @@ package import LazyImages
 package import PictureServer
 import SystemSupport
 
-/// Who may change films: programs that send a token, and browsers with a session cookie.
+/// What a token allows, each with all before it.
+package enum Role: String, Sendable, CaseIterable, Comparable {
+    /// To read a private service.
+    case read
+    /// To vote.
+    case rate
+    /// To add, change and remove films.
+    case write
+    /// To purge pictures, and to read the metrics.
+    case admin
+
+    package static func < (one: Role, other: Role) -> Bool { one.rank < other.rank }
+
+    private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+}
+
+/// Who sends a request.
+struct Sender: Sendable, Hashable {
+    /// In logs.
+    let name: String
+    let role: Role
+}
+
+/// Who may change films, and read those of a private service: programs that send a token, and browsers with a session
+/// cookie.
 ///
 /// A local connection proves nothing: behind a proxy every stranger's request comes over the loopback interface. So each
 /// write needs a token, unless the operator trusts this machine (`trustsLocal`).
@@ -20,16 +44,18 @@ import SystemSupport
 /// cookie, after a restart too. A cookie ends with its token, 12 hours after it was made, and when its nonce is among the
 /// library's `EndedSessions`. Use renews it: a new cookie has the same nonce. Safe for concurrent use.
 package final class WriteAccess: Sendable {
-    /// A token for writing.
     package struct Token: Sendable, Hashable {
         /// The name of its user in logs.
         package let name: String
         package let value: String
+        package let role: Role
 
-        package init(name: String, value: String) {
-            self.name = name
-            self.value = value
+        /// - Parameter role: default `.write`.
+        package init(name: String, value: String, role: Role = .write) {
+            (self.name, self.value, self.role) = (name, value, role)
         }
+
+        var sender: Sender { Sender(name: name, role: role) }
     }
 
     /// Whether requests from this machine may write without a token. A request that a proxy has forwarded never may.
@@ -57,7 +83,7 @@ package final class WriteAccess: Sendable {
     @discardableResult
     package func replaceTokens(with new: [Token]) -> (added: Int, removed: Int) {
         let old = tokens.withLock { exchange(&$0, with: new) }
-        let (before, after) = (Set(old.map(\.value)), Set(new.map(\.value)))
+        let (before, after) = (Set(old), Set(new))
         return (after.subtracting(before).count, before.subtracting(after).count)
     }
 
@@ -154,11 +180,25 @@ final class RequestGate: Sendable {
         // The authority of a target in absolute form counts like Host.
         if let authority = target.authority { try checkHost(authority) }
         try checkForwarding(head.fields)
-        guard configuration.isWritable else { return try ServiceCall(head, peer, target, configuration) }
+        guard configuration.takesTokens else { return try ServiceCall(head, peer, target, configuration) }
         let session = session(head.fields)
-        return try ServiceCall(
-            head, peer, target, configuration, writer: writer(head.fields, from: peer, session),
-            session: session)
+        let sender = sender(head.fields, from: peer, session)
+        if sender == nil, BearerToken.token(in: head.fields) != nil {
+            configuration.reportRefusedToken(head, peer)
+        }
+        let call = try ServiceCall(head, peer, target, configuration, sender: sender, session: session)
+        if configuration.isPrivate, !call.isOpen { try checkRead(call) }
+        return call
+    }
+
+    /// Throws if the sender may not read a private service. A browser is sent to the page that asks for a token.
+    private func checkRead(_ call: ServiceCall) throws(FilmRefusal) {
+        if call.sender == nil, call.isRead, FilmFormat.ofProblems(nil, call.fields) == .html {
+            let path = PercentEncoding.encoded(String(call.head.target.drop { $0 == "/" }))
+            throw FilmRefusal(
+                .seeOther, "sign in to see it", fields: ["Location": call.toRoot + "login?to=\(path)"])
+        }
+        try check(call, .read)
     }
 
     /// Throws if the host is not this service's.
@@ -205,26 +245,36 @@ final class RequestGate: Sendable {
     }
 
     /// Throws if another site's page writes, or if the sender may not write.
-    func checkWrite(_ call: ServiceCall) throws(FilmRefusal) {
+    /// - Parameter role: what the sender needs. Default: what the request's method does.
+    func checkWrite(_ call: ServiceCall, _ role: Role? = nil) throws(FilmRefusal) {
         try checkSite(call.fields)
-        guard call.writer == nil else { return }
+        try check(call, role ?? call.route.role(call.method))
+    }
+
+    /// Throws if the sender's role is not enough.
+    func check(_ call: ServiceCall, _ role: Role) throws(FilmRefusal) {
+        if let sender = call.sender {
+            if sender.role >= role { return }
+            throw FilmRefusal(.forbidden, "this token may \(sender.role), but not \(role)")
+        }
         let isWrong = BearerToken.token(in: call.fields) != nil
+        let action = ["read": "reading", "rate": "rating", "write": "writing"][role.rawValue] ?? "this"
         throw FilmRefusal(
             .unauthorized,
             isWrong
-                ? "this token may not write" : "writing needs a token: send Authorization: Bearer TOKEN",
+                ? "this token may not \(role)" : "\(action) needs a token: send Authorization: Bearer TOKEN",
             fields: [
                 "WWW-Authenticate": "Bearer realm=\"films\"" + (isWrong ? ", error=\"invalid_token\"" : "")
             ])
     }
 
-    /// The name of a request's writer in logs; nil if it may not write.
+    /// The sender of a request; nil if nothing shows it.
     /// - Parameter session: that of the request's cookie.
-    func writer(_ fields: HeaderFields, from peer: Peer, _ session: WriteAccess.Session?) -> String? {
+    func sender(_ fields: HeaderFields, from peer: Peer, _ session: WriteAccess.Session?) -> Sender? {
         let writers = configuration.writers
-        if writers.trustsLocal, peer.isLocal { return "local" }
-        if let token = BearerToken.token(in: fields) { return writers.token(token)?.name }
-        return session?.token.name
+        if writers.trustsLocal, peer.isLocal { return Sender(name: "local", role: .admin) }
+        if let token = BearerToken.token(in: fields) { return writers.token(token)?.sender }
+        return session?.token.sender
     }
 
     /// The session of a request's cookie; nil if there is none, or it has ended.
@@ -249,10 +299,13 @@ final class RequestGate: Sendable {
 }
 
 /// A file of bearer tokens, one on each line. Blank lines are skipped. A line that begins with # names the token on the
-/// next line in the log of requests; a token without a name is called by its place: `token 2`.
+/// next line in the log of requests; a token without a name is called by its place: `token 2`. A word after the name is the
+/// token's role: `read`, `rate`, `write` (without a word) or `admin`.
 ///
 ///     # laptop
 ///     3Xq0nB2k9VdWJm5LrTfYc8Hs
+///     # the children rate
+///     Vd2nWJm5rTfY3Xq0kc8B9LHs
 package enum TokenFile {
     /// The fewest characters of a token: 22 in base64 are 128 bits, which nobody can guess.
     package static let minimumLength = 22
@@ -275,9 +328,13 @@ package enum TokenFile {
                     "a token has at least \(minimumLength) characters, for example from `openssl rand -base64 24`"
                 )
             }
-            let hasName = !entry.comment.isEmpty && entry.comment.utf8.count <= longestName
+            var words = entry.comment.split(separator: " ")
+            let role = words.count > 1 ? words.last.flatMap { Role(rawValue: String($0)) } : nil
+            if role != nil { words.removeLast() }
+            let name = words.joined(separator: " ")
+            let hasName = !name.isEmpty && name.utf8.count <= longestName
             return WriteAccess.Token(
-                name: hasName ? entry.comment : "token \(count)", value: entry.words[0])
+                name: hasName ? name : "token \(count)", value: entry.words[0], role: role ?? .write)
         }
     }
 }

@@ -19,7 +19,7 @@ struct DetailPage {
                 }
                 html.element("div", ["class": "facts"]) { html in
                     facts(&html)
-                    if page.access.showsForms { forms(&html) }
+                    forms(&html)
                 }
             }
         }
@@ -63,6 +63,7 @@ struct DetailPage {
 
     private func forms(_ html: inout HTML) {
         let address = page.address(of: film.id)
+        guard page.access.allows(.rate) else { return }
         html.element("form", ["class": "vote", "method": "post", "action": "\(address)/rate"]) { html in
             html.element("h2", text: "Your vote")
             vote.input(
@@ -72,6 +73,7 @@ struct DetailPage {
                 ["min": "0", "max": "10", "step": "any", "required": ""], &html)
             html.element("button", text: "Rate")
         }
+        guard page.access.allows(.write) else { return }
         html.element("p", ["class": "actions"]) { html in
             html.link("\(address)/edit", "Edit", class: "button")
             html.link("\(address)/remove", "Remove", class: "button")

@@ -88,6 +88,9 @@ enum PageForm: Hashable, Sendable {
     case add
     case change(Change, of: String)
 
+    /// Whether it is the form of a vote.
+    var isVote: Bool { if case .change(.rate, _) = self { true } else { false } }
+
     /// The path of the form from the root.
     var path: String {
         switch self {

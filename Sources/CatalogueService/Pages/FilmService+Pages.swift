@@ -44,7 +44,9 @@ extension FilmService {
 
     /// A page with a form.
     func page(_ form: PageForm, _ call: ServiceCall) throws -> HTTPResponse {
-        if call.access == .login { return seeOther("login?to=\(PercentEncoding.encoded(form.path))", call) }
+        if call.access.asksForLogin {
+            return seeOther("login?to=\(PercentEncoding.encoded(form.path))", call)
+        }
         try checkForms(call)
         return try show(form, nil, call)
     }
@@ -164,10 +166,11 @@ extension FilmService {
     }
 
     private func checkForms(_ call: ServiceCall) throws(FilmRefusal) {
-        guard call.access.showsForms else {
+        guard configuration.isWritable else {
             throw FilmRefusal(
                 .forbidden, "this library is read-only; its operator can start it with --writable")
         }
+        try gate.check(call, call.route.resource.role)
     }
 
     // MARK: Showing

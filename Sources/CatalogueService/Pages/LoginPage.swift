@@ -13,13 +13,15 @@ struct LoginPage {
     let destination: String
     /// Why the last token was refused; nil at first.
     let fault: String?
+    /// Whether reading needs the token too.
+    let isPrivate: Bool
 
     var html: [UInt8] {
         page.sheet(fault) { html in
             html.element(
                 "p",
                 text:
-                    "Changing films needs a token. `marquee token` prints it on the machine of the service; for a service with a token file its operator has one for you."
+                    "\(isPrivate ? "Seeing these films" : "Changing films") needs a token. `marquee token` prints it on the machine of the service; for a service with a token file its operator has one for you."
             )
             html.element("form", ["class": "fields", "method": "post", "action": "\(page.toRoot)login"]) {
                 html in
@@ -48,7 +50,7 @@ extension FilmService {
 
     /// Answers a request for the login page.
     func login(_ call: ServiceCall, _ body: [UInt8]) throws -> HTTPResponse {
-        guard configuration.isWritable else { throw FilmRefusal.nothingHere }
+        guard configuration.takesTokens else { throw FilmRefusal.nothingHere }
         let fields: [FormFields.Field]
         if call.isRead {
             fields = call.target.query.fields
@@ -61,16 +63,16 @@ extension FilmService {
         func value(_ name: String) -> String? { fields.first { $0.name == name }?.value }
         let cookie = SessionCookie(call.fields, configuration)
         if !call.isRead, value("out") != nil { return signOut(call, cookie) }
-        let destination = Self.destination(value("to") ?? "")
+        let destination = destination(value("to") ?? "")
         // Another site's link may have a stranger's token, and what is written here would seem to be the stranger's.
         guard let text = value("token"), gate.isOwnPage(call.fields) else {
-            if call.access != .login { return seeOther(destination, call) }
+            if !call.access.asksForLogin { return seeOther(destination, call) }
             return try loginPage(call, destination, nil, .ok)
         }
         guard let token = configuration.writers.token(String(FieldList.trimmed(text[...]))) else {
             configuration.reportRefusedToken(call.head, call.peer)
             return try loginPage(
-                call, destination, "This token may not write. A service makes a new one each time it starts.",
+                call, destination, "This token is unknown. A service makes a new one each time it starts.",
                 .unauthorized)
         }
         var response = seeOther(destination, call)
@@ -96,14 +98,17 @@ extension FilmService {
         _ call: ServiceCall, _ destination: String, _ fault: String?, _ status: HTTPStatus
     ) throws -> HTTPResponse {
         let page = try page(call, title: "Sign in")
-        return answer(LoginPage(page: page, destination: destination, fault: fault).html, status, call)
+        let login = LoginPage(
+            page: page, destination: destination, fault: fault, isPrivate: configuration.isPrivate)
+        return answer(login.html, status, call)
     }
 
     /// The path if it is one of the service's own; otherwise the wall. A link must not lead to another site.
-    private static func destination(_ path: String) -> String {
+    private func destination(_ path: String) -> String {
         // Ignored: a path that cannot be read leads to the wall.
         guard let target = try? RequestTarget("/" + path), target.authority == nil,
-            ![.login, .image, .file].contains(ServiceRoute.parse(target.segments).route)
+            ![.login, .image, .operations, .file].contains(
+                ServiceRoute.parse(target.segments, configuration).route)
         else { return "" }
         return PercentEncoding.visible(path)
     }

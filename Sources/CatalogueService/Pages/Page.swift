@@ -10,7 +10,7 @@ struct Page {
     /// The relative path from the page's folder to the root.
     var toRoot = ""
     /// What the page offers the person who looks at it.
-    var access = PageAccess.reading
+    var access = PageAccess()
     /// The words of the search.
     var search = ""
     /// The same content in other formats: an address without an ending; nil for a page that has none.
@@ -82,11 +82,8 @@ struct Page {
             html.element("nav", ["aria-label": "Pages"]) { html in
                 html.link(films, "All films")
                 html.link("\(films)/top3", "Top 3")
-                switch access {
-                case .reading: break
-                case .login: html.link("\(toRoot)login", "Sign in")
-                case .forms: html.link("\(toRoot)add", "Add a film")
-                }
+                if access.asksForLogin { html.link("\(toRoot)login", "Sign in") }
+                if access.allows(.write) { html.link("\(toRoot)add", "Add a film") }
             }
             html.element("form", ["class": "search", "role": "search", "action": films]) { html in
                 html.element("label", ["class": "unseen", "for": "q"], text: "Search films")
@@ -112,7 +109,7 @@ struct Page {
             } else {
                 html.link(home, "All films")
             }
-            if access == .forms(isSignedIn: true) { signOut(&html) }
+            if access.isSignedIn { signOut(&html) }
         }
     }
 
@@ -181,7 +178,7 @@ struct ProblemPage {
                     }
                 }
                 html.element("p", text: advice)
-                if problem.status == .unauthorized, page.access == .login {
+                if problem.status == .unauthorized, page.access.asksForLogin {
                     html.link("\(page.toRoot)login", "Sign in", class: "button")
                 }
                 html.link(page.home, "All films", class: "button")

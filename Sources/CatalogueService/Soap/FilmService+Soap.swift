@@ -127,7 +127,7 @@ extension FilmService {
         guard configuration.isWritable else {
             throw .methodNotAllowed(method, isReadOnly: true, allowed: route.methods(isWritable: false))
         }
-        try gate.checkWrite(call)
+        try gate.checkWrite(call, route.role(method))
     }
 
     // Addresses of posters are relative to the service's own address, /soap.

@@ -197,3 +197,25 @@ extension JSONText {
         (Unicode.Scalar(value) ?? "\u{FFFD}").utf8
     }
 }
+
+extension JSONText: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral,
+    ExpressibleByBooleanLiteral,
+    ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    /// Creates a string.
+    public init(stringLiteral value: String) { self.init(value) }
+
+    /// Creates a number.
+    public init(integerLiteral value: Int) { self.init(value) }
+
+    /// Creates `true` or `false`.
+    public init(booleanLiteral value: Bool) { self.init(value) }
+
+    /// Creates an array.
+    public init(arrayLiteral elements: JSONText...) { self.init(elements: elements) }
+
+    /// Creates an object with these members, in their order.
+    public init(dictionaryLiteral elements: (String, JSONText)...) {
+        self.init(members: elements.map { Member(name: $0.0, value: $0.1) })
+    }
+}

@@ -20,6 +20,10 @@ enum ServeCommand: Command {
             ("curl localhost:8080/films/metropolis/poster/w342 -o small.jpg", "a poster at a size"),
             ("marquee serve --source images.example.org --admin 127.0.0.1:9090", "with that host's pictures"),
             ("marquee serve films.db --writable --address 0.0.0.0 --token-file tokens", "for the household"),
+            (
+                "marquee serve films.db --private --token-file tokens --check",
+                "before a restart: is all right?"
+            ),
             ("marquee serve --port 8080 --latency 300", "a slow server, to watch posters load"),
         ],
         options: [
@@ -30,14 +34,21 @@ enum ServeCommand: Command {
             Option(
                 name: "writable",
                 help: "let clients with a token add, change, rate and remove films of a library"),
+            Option(name: "create", help: "make the library, without films, if it is not there"),
+            Option(
+                name: "private", help: "ask for a token even to read; signed addresses of pictures need none"
+            ),
             Option(
                 name: "token-file", value: "FILE",
                 help:
-                    "tokens for writing, one on each line (default: one made at the start; see marquee token)"
-            ),
+                    "tokens, one on each line, each after # NAME or # NAME ROLE: read, rate, write or admin "
+                    + "(default: one made at the start; see marquee token)"),
             Option(
                 name: "trust-local",
                 help: "let every program on this machine write without a token; not for use behind a proxy"),
+            Option(
+                name: "check",
+                help: "only look whether the service could start with these options and files"),
             Option(
                 name: "public-url", value: "URL",
                 help: "the address under which a proxy publishes the service", isRepeatable: true),
@@ -59,8 +70,11 @@ enum ServeCommand: Command {
         let arguments = session.arguments
         let output = session.output
         var configuration = CatalogueService.Configuration()
-        let listen = try listenAddress(arguments)
-        configuration.server.addresses = [listen]
+        let environment = ProcessInfo.processInfo.environment
+        let sockets = ServiceManager.sockets(environment)
+        let passed = sockets.filter { $0.name != "admin" }.map(\.address)
+        let listen = try passed.first ?? listenAddress(arguments)
+        configuration.server.addresses = passed.isEmpty ? [listen] : passed
         configuration.server.socketMode = try ServeOperations.socketMode(arguments)
         if let latency = try arguments.number("latency", in: 0...600_000) {
             configuration.server.latency = .milliseconds(latency)
@@ -119,11 +133,20 @@ enum ServeCommand: Command {
         let operations = try ServeOperations(
             arguments, clients: configuration.clients,
             files: files(arguments, output, writers: configuration.films.writers, pictures: madePictures),
-            pictures: madePictures, output: output)
+            pictures: madePictures, passed: sockets.first { $0.name == "admin" }?.address, output: output)
         configuration.readiness = operations.readiness
+        configuration.films.operations = operations.handler
         operations.metrics.counter(
             "marquee_refused_tokens_total", "Requests with a token that may not write."
         ) { Double(refusedTokens.value) }
+        let warnings = ServeWarnings(
+            arguments: arguments, content: content, films: configuration.films, listen: listen)
+        warnings.lines(environment).forEach(output.notice)
+        if arguments.has("check") {
+            try CatalogueService.check(content, configuration: configuration)
+            session.print(["check": "passed"], orLine: "the service can start")
+            return .done
+        }
         let service = try CatalogueService(content, configuration: configuration) { answer in
             operations.record(answer)
             if output.isVerbose { output.detail(line(answer)) }
@@ -135,6 +158,8 @@ enum ServeCommand: Command {
         let watch = service.pictures?.shared.map { operations.watch($0, output) }
         defer { watch?.cancel() }
         try service.start()
+        let alive = ServiceManager.watchdog(environment).map { operations.report(service, each: $0) }
+        defer { alive?.cancel() }
         session.interruption.onHangUp { operations.reload() }
         // Before the address: whoever reads it may ask at once whether the service is ready.
         operations.becomeReady()
@@ -170,6 +195,7 @@ enum ServeCommand: Command {
     ) async throws -> FilmServiceConfiguration {
         var films = FilmServiceConfiguration()
         films.isWritable = arguments.has("writable")
+        films.isPrivate = arguments.has("private")
         films.keepsMetadata = arguments.has("keep-metadata")
         for text in arguments.values("public-url") {
             guard let address = PublicAddress(text) else {
@@ -178,7 +204,7 @@ enum ServeCommand: Command {
             }
             films.publicAddresses.append(address)
         }
-        films.listeningHosts = if case .internet(let host, _) = listen { [host] } else { [] }
+        films.listeningHosts = listen.host.map { [$0] } ?? []
         if arguments.has("trust-local") {
             guard !arguments.has("token-file") else {
                 throw UsageError("--trust-local and --token-file exclude each other")
@@ -225,11 +251,12 @@ enum ServeCommand: Command {
     /// A token that the service has made for itself, and its file.
     private typealias OwnToken = (kept: KeptToken, lease: KeptToken.Lease)
 
-    /// Makes the token of a writable service that was given none, and keeps it for the user's other programs.
+    /// Makes the token of a service that was given none and needs one, and keeps it for the user's other programs.
     private static func ownToken(
         _ arguments: Arguments, _ films: FilmServiceConfiguration, _ listen: ListenAddress, port: UInt16
     ) throws -> OwnToken? {
-        guard films.isWritable, !arguments.has("token-file"), !films.writers.trustsLocal else { return nil }
+        guard films.isWritable || films.isPrivate, !arguments.has("token-file"), !films.writers.trustsLocal
+        else { return nil }
         let address =
             if case .local(let path) = listen { "unix:" + TokenCommand.absolute(path) } else {
                 text(listen, port: port)
@@ -241,7 +268,7 @@ enum ServeCommand: Command {
             return (kept, lease)
         } catch {
             throw Failure(
-                "the token for writing cannot be kept: \(error); name a file of tokens with --token-file"
+                "the service's token cannot be kept: \(error); name a file of tokens with --token-file"
             )
         }
     }
@@ -250,8 +277,9 @@ enum ServeCommand: Command {
     private static func invitation(
         _ token: OwnToken, _ films: FilmServiceConfiguration, _ listen: ListenAddress
     ) -> String {
-        guard isatty(STDERR_FILENO) == 1, case .internet(let host, _) = listen else {
-            return "the token for writing is in \(token.lease.path)"
+        let purpose = films.isPrivate ? "seeing films" : "writing"
+        guard isatty(STDERR_FILENO) == 1, let host = listen.host else {
+            return "the token for \(purpose) is in \(token.lease.path)"
         }
         var address = films.publicAddresses.first?.text ?? token.kept.address
         if films.publicAddresses.isEmpty, ["0.0.0.0", "::"].contains(host),
@@ -259,7 +287,8 @@ enum ServeCommand: Command {
         {
             address = "http://127.0.0.1:\(port)/"
         }
-        return "to change films in a browser, open \(address)login?token=\(token.kept.value)"
+        return
+            "to \(films.isPrivate ? "see" : "change") films in a browser, open \(address)login?token=\(token.kept.value)"
     }
 
     /// The content to serve: the operand, else the catalogue of the settings.
@@ -279,7 +308,11 @@ enum ServeCommand: Command {
             let served = try await ServedSource(session.reading(provider))
             return (.films(served.library), served, nil)
         case .folder(let path): return (.folder(path: path), nil, nil)
-        case .library(let path): return (.library(path: path), nil, nil)
+        case .library(let path):
+            if session.arguments.has("create"), FileKind(path) == nil {
+                _ = try FilmLibrary(path: path, access: .creating)
+            }
+            return (.library(path: path), nil, nil)
         case .catalogue(let path):
             guard FileManager.default.fileExists(atPath: path) else {
                 throw Failure("there is no \(path); name a folder, a catalogue or a library")
@@ -308,9 +341,10 @@ enum ServeCommand: Command {
     /// The service's address for clients.
     static func text(_ address: ListenAddress, port: UInt16) -> String {
         switch address {
-        case .internet(let address, _):
+        case .internet(let address, _), .passed(_, let address?):
             "http://\(address.contains(":") ? "[\(address)]" : address):\(port)/"
         case .local(let path): "unix:\(path)"
+        case .passed: "the service manager's socket"
         }
     }
 

@@ -44,6 +44,8 @@ final class ServeOperations: Sendable {
     /// How long requests take, in the order of the routes; empty without --admin.
     private let times: [Histogram]
     private let admin: HTTPServer?
+    /// Health, metrics and purges.
+    let handler: AdminHandler
     private let listen: ListenAddress?
     private let drain: Duration
     private let reloader: FileReloader
@@ -57,9 +59,10 @@ final class ServeOperations: Sendable {
     ///   - clients: finds the client of a request, for the log.
     ///   - files: the files that SIGHUP reads anew.
     ///   - pictures: the picture service; nil until it is made.
+    ///   - passed: the socket for `--admin` that the service manager has made; nil for none.
     init(
         _ arguments: Arguments, clients: ForwardedClient, files: [FileReloader.File],
-        pictures: @escaping @Sendable () -> PictureServer?, output: Output
+        pictures: @escaping @Sendable () -> PictureServer?, passed: ListenAddress?, output: Output
     ) throws {
         reloader = FileReloader(files) { report in
             switch report {
@@ -70,7 +73,7 @@ final class ServeOperations: Sendable {
         let purge: AdminHandler.Purge = { text in
             try await pictures()?.purge(PictureSource(text)) ?? false
         }
-        listen = try arguments.value("admin").map(Self.address)
+        listen = try passed ?? arguments.value("admin").map(Self.address)
         let seconds = try arguments.number("drain", in: 0...86_400)
         drain = .seconds(seconds ?? (listen == nil ? 0 : Self.defaultDrain))
         log = try Self.form(arguments.value("log")).map { try RequestLog($0, clients: clients) }
@@ -90,18 +93,19 @@ final class ServeOperations: Sendable {
             }
             return name.host
         }
-        admin = try listen.map { [metrics, readiness] listen in
+        let handler = AdminHandler(
+            metrics: metrics, readiness: readiness, hosts: names + (listen?.host.map { [$0] } ?? []),
+            purge: purge)
+        self.handler = handler
+        // A check leaves the address to the service that runs.
+        admin = try (arguments.has("check") ? nil : listen).map { listen in
             var configuration = HTTPServer.Configuration()
             configuration.addresses = [listen]
             // Only the operator's programs use this listener, and not often.
             (configuration.eventThreads, configuration.blockingThreads) = (1, 2)
             configuration.maximumConnections = 256
             configuration.socketMode = try Self.socketMode(arguments)
-            var hosts = names
-            if case .internet(let host, _) = listen { hosts.append(host) }
-            return try HTTPServer(
-                configuration: configuration,
-                handler: AdminHandler(metrics: metrics, readiness: readiness, hosts: hosts, purge: purge))
+            return try HTTPServer(configuration: configuration, handler: handler)
         }
     }
 
@@ -149,6 +153,19 @@ final class ServeOperations: Sendable {
                 }
                 // Ignored: the service ends.
             } while (try? await Task.sleep(for: .seconds(1))) != nil
+        }
+    }
+
+    /// Tells the service manager each third of its watchdog's time that all threads which serve connections go on.
+    func report(_ service: CatalogueService, each interval: Duration) -> Task<Void, Never> {
+        Task {
+            var last = service.heartbeats()
+            // Ignored: the service ends.
+            while (try? await Task.sleep(for: interval / 3)) != nil {
+                let beats = service.heartbeats()
+                if zip(last, beats).allSatisfy({ $0 < $1 }) { ServiceManager.notify(.alive) }
+                last = beats
+            }
         }
     }
 

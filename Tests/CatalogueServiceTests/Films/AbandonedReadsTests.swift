@@ -58,7 +58,7 @@ private final class HeldService {
     func kept(_ target: String) throws -> KeptAnswer? {
         let head = try RequestHead(parsing: Array("GET \(target) HTTP/1.1\r\nHost: localhost\r\n".utf8)[...])
         return films.answers.answer(
-            films.answerKey(head, .forms(isSignedIn: false)), try films.library.state)
+            films.answerKey(head, PageAccess(role: .admin, hasLogin: true)), try films.library.state)
     }
 
     func connections(_ count: Int) async throws {
