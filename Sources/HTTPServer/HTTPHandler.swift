@@ -269,9 +269,14 @@ extension HTTPResponse {
     /// - Parameters:
     ///   - now: seconds since 1970.
     ///   - refusal: the answer 412 or 416.
-    package func answer(to head: RequestHead, now: Int = 0, else refusal: (HTTPStatus) -> HTTPResponse)
+    package func answer(
+        to head: RequestHead, now: @autoclosure () -> Int = 0, else refusal: (HTTPStatus) -> HTTPResponse
+    )
         -> HTTPResponse
     {
+        // Most requests have no such field.
+        guard head.fields.fields.contains(where: { Self.mayAskForLess($0.name) }) else { return self }
+        let now = now()
         let conditions = Preconditions(
             head.fields, isRead: true, entityTag: fields["etag"],
             lastModified: fields["last-modified"].flatMap { HTTPDate.parse($0, now: now) }, now: now)
@@ -289,6 +294,11 @@ extension HTTPResponse {
             return fields["accept-ranges"] == nil
                 ? self : part(for: head, conditions) { refusal(.rangeNotSatisfiable) }
         }
+    }
+
+    /// Whether a request's field may be a condition or a range: If-Match, Range.
+    private static func mayAskForLess(_ name: String) -> Bool {
+        name.utf8.first.map { $0 | 0x20 == UInt8(ascii: "i") || $0 | 0x20 == UInt8(ascii: "r") } ?? false
     }
 
     /// The whole answer, or the part that the request's Range names (RFC 9110 section 14.2).

@@ -159,9 +159,9 @@ final class RequestGate: Sendable {
     let configuration: FilmServiceConfiguration
     /// Nil if there is no library to write to.
     let ended: EndedSessions?
-    /// Accepted values of Host, so that each is parsed once.
-    private let accepted = Lock<Set<String>>([])
-    private static let mostHosts = 64
+    /// The last accepted values of Host, so that each is parsed once.
+    private let accepted = Lock<[String]>([])
+    private static let mostHosts = 8
 
     init(configuration: FilmServiceConfiguration, ended: EndedSessions? = nil) {
         self.configuration = configuration
@@ -214,7 +214,7 @@ final class RequestGate: Sendable {
                 .forbidden,
                 "the host \(name.host) is unknown; start with --public-url http://\(text) to serve it")
         }
-        accepted.withLock { if $0.count < Self.mostHosts { $0.insert(text) } }
+        accepted.withLock { $0 = [text] + $0.prefix(Self.mostHosts - 1) }
     }
 
     private func isAccepted(_ name: HostAndPort) -> Bool {
