@@ -18,7 +18,7 @@ WRITER = {"Authorization": f"Bearer {TOKEN}"}
 LOG = [(r'"id":"[0-9a-f]{15}"', '"id":"<id>"'), (r'"[0-9a-f]{15}" ', '"<id>" ')]
 # The numbers of the metrics depend on time and memory. Those of the kept series only on the cases before.
 METRICS = [(
-    r"(?m)^(marquee_(?!http_requests_total|picture_refusals_total|pictures_total)\w+(?:\{[^}]*\})?) \S+$", r"\1 <number>")]
+    r"(?m)^((?:marquee|process)_(?!http_requests_total|picture_refusals_total|pictures_total)\w+(?:\{[^}]*\})?) \S+$", r"\1 <number>")]
 
 
 def sites(place):
