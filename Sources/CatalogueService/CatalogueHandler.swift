@@ -66,7 +66,11 @@ final class CatalogueHandler: HTTPHandler {
             do throws(FilmRefusal) { try gate.check(call, .admin) } catch {
                 return .answer(error.response(to: call.head))
             }
-            return operations.admit(call.head, isOurs: true)
+            return operations.admit(call.head, isOurs: true).map { response in
+                var response = response
+                if !call.isRead { response.writer = call.sender?.name }
+                return response
+            }
         }
         return switch site {
         case .library(let films): films.admit(call)
