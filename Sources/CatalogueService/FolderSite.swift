@@ -32,8 +32,8 @@ final class FolderSite: Sendable {
         var isBroken = false
         /// What was wrong with single films at the last reading.
         var problems: Set<CatalogueError> = []
-        /// How many requests read the films, or wait to do so.
-        var readers = 0
+        /// Whether the films are being read.
+        var isReading = false
     }
 
     /// The most bytes of a text file that is compressed, and the memory for such files.
@@ -184,7 +184,7 @@ final class FolderSite: Sendable {
         let isCurrent = state.withLock { state in
             state.service == nil
                 ? version == nil && state.version == nil
-                : state.readers > 0 || state.version == version
+                : state.isReading || state.version == version
         }
         // A request for films that have been read does not wait in line behind those of hundreds of busy connections.
         if isCurrent { return admit() }
@@ -202,15 +202,16 @@ final class FolderSite: Sendable {
 
     /// Reads the films if they have changed, so that their faults are known before the next request. Blocks.
     func refresh() {
-        state.withLock { $0.readers += 1 }
-        defer { state.withLock { $0.readers -= 1 } }
         reading.withLock { _ in
             // Meanwhile another request may have read this version, and the films may have changed again.
             let version = films.version
             let isRead = state.withLock { state in
                 state.version == version && (state.service != nil || version == nil)
             }
-            if !isRead { take(films.read()) }
+            if isRead { return }
+            state.withLock { $0.isReading = true }
+            defer { state.withLock { $0.isReading = false } }
+            take(films.read())
         }
     }
 
