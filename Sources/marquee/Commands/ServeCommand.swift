@@ -67,14 +67,103 @@ enum ServeCommand: Command {
         ] + pictureOptions + ServeOperations.options, readsEnvironment: true)
 
     static func run(_ session: Session) async throws -> ExitStatus {
-        let arguments = session.arguments
-        let output = session.output
-        var configuration = CatalogueService.Configuration()
+        let (arguments, output) = (session.arguments, session.output)
         let environment = ProcessInfo.processInfo.environment
         let sockets = ServiceManager.sockets(environment)
-        let passed = sockets.filter { $0.name != "admin" }.map(\.address)
-        let listen = try passed.first ?? listenAddress(arguments)
-        configuration.server.addresses = passed.isEmpty ? [listen] : passed
+        var configuration = try configuration(arguments, sockets.filter { $0.name != "admin" }.map(\.address))
+        let listen = configuration.server.addresses[0]
+        let reader = SettingsReader(output: output)
+        configuration.films = try await films(arguments, listen, reader)
+        configuration.pictures = try await pictures(session, reader)
+        // A free thread needs a moment to take a read.
+        configuration.server.queueTime = max(
+            .seconds(1), configuration.pictures?.queueTime ?? configuration.server.queueTime)
+        let reports = ServeReports(output)
+        reports.attach(to: &configuration)
+        let (content, source, unpacked) = try await content(session)
+        defer { unpacked?.remove() }
+        let reading = source?.keepCurrent()
+        defer { reading?.cancel() }
+        if case .library = content {
+        } else if configuration.films.isWritable {
+            throw Failure("only a library is writable; make one with: marquee import CATALOGUE LIBRARY.db")
+        }
+        let pictures = Lock<PictureServer?>(nil)
+        let madePictures = { @Sendable in pictures.withLock { $0 } }
+        let operations = try ServeOperations(
+            arguments, clients: configuration.clients,
+            files: files(arguments, output, writers: configuration.films.writers, pictures: madePictures),
+            pictures: madePictures, passed: sockets.first { $0.name == "admin" }?.address, output: output)
+        configuration.readiness = operations.readiness
+        configuration.films.operations = operations.handler
+        reports.register(in: operations.metrics)
+        ServeWarnings(arguments: arguments, content: content, films: configuration.films, listen: listen)
+            .lines(environment).forEach(output.notice)
+        if arguments.has("check") {
+            try CatalogueService.check(content, configuration: configuration)
+            session.print(["check": "passed"], orLine: "the service can start")
+            return .done
+        }
+        let service = try CatalogueService(content, configuration: configuration) { answer in
+            operations.record(answer)
+            if output.isVerbose { output.detail(line(answer)) }
+        }
+        pictures.withLock { $0 = service.pictures }
+        let token = try ownToken(arguments, configuration.films, listen, port: service.port)
+        defer { token?.lease.end() }
+        try operations.start(service)
+        let watches = [
+            service.pictures?.shared.map { operations.watch($0, output) },
+            ServiceManager.watchdog(environment).map { operations.report(service, each: $0) },
+        ]
+        defer { for watch in watches { watch?.cancel() } }
+        try service.start()
+        session.interruption.onHangUp { operations.reload() }
+        // Before the address: whoever reads it may ask at once whether the service is ready.
+        operations.becomeReady()
+        announce(service, content, at: listen, configuration.films, token, operations, session)
+        try operations.startLog()
+        await untilCancelled()
+        await BlockingThreads.runOnOwnThread { operations.end(service, after: session.interruption.signal) }
+        reports.flush()
+        await service.pictures?.flush()
+        session.reportFaults(of: service.pictures?.disk)
+        let statistics = service.statistics
+        output.notice("served \(statistics.requests) requests, \(ByteCount.text(statistics.bytesSent))")
+        return .stopped
+    }
+
+    /// Prints the address, and what the operator should know.
+    private static func announce(
+        _ service: CatalogueService, _ content: CatalogueService.Content, at listen: ListenAddress,
+        _ films: FilmServiceConfiguration, _ token: OwnToken?, _ operations: ServeOperations,
+        _ session: Session
+    ) {
+        let output = session.output
+        let address = text(listen, port: service.port)
+        session.print(
+            ["url": address, "admin": operations.address].compactMapValues(\.self), orLine: address)
+        output.flush()
+        if let token { output.notice(invitation(token, films, listen)) }
+        if films.writers.trustsLocal {
+            output.notice(
+                "--trust-local: every program on this machine may change the films without a token; "
+                    + "behind a proxy every stranger could")
+        }
+        if case .folder(let folder) = content, !service.hasFilms {
+            output.notice(
+                "\(folder) has no movies.json or movies.xml, and no films; only its pictures are served, by their names"
+            )
+        }
+    }
+
+    /// Where the service listens, its limits, and the faults that it simulates.
+    /// - Parameter passed: the sockets of the service manager, in place of the options.
+    private static func configuration(
+        _ arguments: Arguments, _ passed: [ListenAddress]
+    ) throws -> CatalogueService.Configuration {
+        var configuration = CatalogueService.Configuration()
+        configuration.server.addresses = try passed.isEmpty ? [listenAddress(arguments)] : passed
         configuration.server.socketMode = try ServeOperations.socketMode(arguments)
         if let latency = try arguments.number("latency", in: 0...600_000) {
             configuration.server.latency = .milliseconds(latency)
@@ -91,102 +180,9 @@ enum ServeCommand: Command {
             }
             configuration.failureRate = rate
         }
-        let reader = SettingsReader(output: output)
-        configuration.films = try await films(arguments, listen, reader)
-        configuration.pictures = try await pictures(session, reader)
-        // A free thread needs a moment to take a read.
-        configuration.server.queueTime = max(
-            .seconds(1), configuration.pictures?.queueTime ?? configuration.server.queueTime)
-        let clients = ForwardedClient(trusting: try arguments.networks("trusted-proxy"))
-        configuration.clients = clients
-        // No client is locked out: behind a proxy all may seem to be one.
-        let refusedTokens = Counter()
-        // Ignored: the task that waits is never cancelled.
-        let refusals = RepeatedMessages(pause: { try? await Task.sleep(for: .seconds(60)) }) {
-            output.failure($0)
-        }
-        configuration.films.reportRefusedToken = { head, peer in
-            refusedTokens.add()
-            let client = clients.client(peer: peer, forwardedFor: head.fields.values(of: "x-forwarded-for"))
-            refusals.report("tokens are refused", client.map { ", the last from \($0)" } ?? "")
-        }
-        let failures = RepeatedMessages { output.failure($0) }
-        configuration.reportFailure = { error in
-            // Only the operator learns which address it was, and can allow it.
-            var advice = ""
-            if case .addressRefused(_, .address, _)? = error as? ImageLoadingError {
-                advice = "; --allow-private with its network allows it"
-            }
-            failures.report("\(error)\(advice)")
-        }
-        let (content, source, unpacked) = try await content(session)
-        defer { unpacked?.remove() }
-        let reading = source?.keepCurrent()
-        defer { reading?.cancel() }
-        if case .library = content {
-        } else if configuration.films.isWritable {
-            throw Failure("only a library is writable; make one with: marquee import CATALOGUE LIBRARY.db")
-        }
+        configuration.clients = ForwardedClient(trusting: try arguments.networks("trusted-proxy"))
         configuration.requestsPerClient = try arguments.number("per-client", in: 1...1_000_000)
-        let pictures = Lock<PictureServer?>(nil)
-        let madePictures = { @Sendable in pictures.withLock { $0 } }
-        let operations = try ServeOperations(
-            arguments, clients: configuration.clients,
-            files: files(arguments, output, writers: configuration.films.writers, pictures: madePictures),
-            pictures: madePictures, passed: sockets.first { $0.name == "admin" }?.address, output: output)
-        configuration.readiness = operations.readiness
-        configuration.films.operations = operations.handler
-        operations.metrics.counter(
-            "marquee_refused_tokens_total", "Requests with a token that may not write."
-        ) { Double(refusedTokens.value) }
-        let warnings = ServeWarnings(
-            arguments: arguments, content: content, films: configuration.films, listen: listen)
-        warnings.lines(environment).forEach(output.notice)
-        if arguments.has("check") {
-            try CatalogueService.check(content, configuration: configuration)
-            session.print(["check": "passed"], orLine: "the service can start")
-            return .done
-        }
-        let service = try CatalogueService(content, configuration: configuration) { answer in
-            operations.record(answer)
-            if output.isVerbose { output.detail(line(answer)) }
-        }
-        pictures.withLock { $0 = service.pictures }
-        let token = try ownToken(arguments, configuration.films, listen, port: service.port)
-        defer { token?.lease.end() }
-        try operations.start(service)
-        let watch = service.pictures?.shared.map { operations.watch($0, output) }
-        defer { watch?.cancel() }
-        try service.start()
-        let alive = ServiceManager.watchdog(environment).map { operations.report(service, each: $0) }
-        defer { alive?.cancel() }
-        session.interruption.onHangUp { operations.reload() }
-        // Before the address: whoever reads it may ask at once whether the service is ready.
-        operations.becomeReady()
-        let address = text(listen, port: service.port)
-        session.print(
-            ["url": address, "admin": operations.address].compactMapValues(\.self), orLine: address)
-        output.flush()
-        if let token { output.notice(invitation(token, configuration.films, listen)) }
-        if configuration.films.writers.trustsLocal {
-            output.notice(
-                "--trust-local: every program on this machine may change the films without a token; "
-                    + "behind a proxy every stranger could")
-        }
-        try operations.startLog()
-        if case .folder(let folder) = content, !service.hasFilms {
-            output.notice(
-                "\(folder) has no movies.json or movies.xml; clients must add a file's name to the address")
-        }
-        await untilCancelled()
-        await BlockingThreads.runOnOwnThread { operations.end(service, after: session.interruption.signal) }
-        failures.flush()
-        refusals.flush()
-        await service.pictures?.flush()
-        session.reportFaults(of: service.pictures?.disk)
-        let statistics = service.statistics
-        output.notice("served \(statistics.requests) requests, \(ByteCount.text(statistics.bytesSent))")
-        return .stopped
+        return configuration
     }
 
     /// Who may read films, and who may write them.
